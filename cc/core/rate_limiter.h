@@ -1,0 +1,49 @@
+// Decides when a table may insert and sample.
+#ifndef REVERB_TF_CORE_RATE_LIMITER_H_
+#define REVERB_TF_CORE_RATE_LIMITER_H_
+
+#include <cstdint>
+#include <string>
+
+#include "reverb_tf/status.h"
+#include "reverb_tf/table.h"
+
+namespace reverb_tf::core {
+
+// Not thread-safe: the table calls it under its lock. See RateLimiterOptions for the rule.
+class RateLimiter {
+ public:
+  // INVALID_ARGUMENT names the value: samples_per_insert > 0 and finite, min_size_to_sample >= 1, diffs not NaN,
+  // min_diff <= max_diff.
+  static Status Check(const RateLimiterOptions& options);
+
+  explicit RateLimiter(const RateLimiterOptions& options) : options_(options) {}
+
+  // n >= 1.
+  bool CanSample(int64_t n) const;
+  bool CanInsert(int64_t n) const;
+
+  void DidInsert() { ++inserts_; }
+  void DidSample() { ++samples_; }
+  void DidDelete() { ++deletes_; }
+  void Reset() { inserts_ = samples_ = deletes_ = 0; }
+
+  const RateLimiterOptions& options() const { return options_; }
+  int64_t inserts() const { return inserts_; }
+  int64_t samples() const { return samples_; }
+  int64_t deletes() const { return deletes_; }
+
+  // One sentence with the numbers: why a sample (insert) is not allowed now, or how many are.
+  std::string ExplainSample() const;
+  std::string ExplainInsert() const;
+
+ private:
+  RateLimiterOptions options_;
+  int64_t inserts_ = 0;
+  int64_t samples_ = 0;
+  int64_t deletes_ = 0;
+};
+
+}  // namespace reverb_tf::core
+
+#endif  // REVERB_TF_CORE_RATE_LIMITER_H_

@@ -1,0 +1,102 @@
+// The entry to a server: calls, writers and samplers.
+#ifndef REVERB_TF_CLIENT_H_
+#define REVERB_TF_CLIENT_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "reverb_tf/export.h"
+#include "reverb_tf/sampler.h"
+#include "reverb_tf/status.h"
+#include "reverb_tf/tensor.h"
+#include "reverb_tf/trajectory_writer.h"
+#include "reverb_tf/wait.h"
+
+namespace reverb_tf {
+
+struct ClientOptions {
+  // How long an unreachable server is tried again (calls, streams), before UNAVAILABLE with its address and the
+  // last cause.
+  Duration patience = std::chrono::seconds(60);
+};
+
+struct KeyWithPriority {
+  uint64_t key;
+  double priority;
+};
+
+// A table and the priority an item gets in it.
+struct TableAndPriority {
+  std::string table;
+  double priority;
+};
+
+struct ServerInfo {
+  uint64_t state_id_high = 0;  // changes when the server process does
+  uint64_t state_id_low = 0;
+  std::vector<std::string> tables;  // serialized deepmind.reverb.TableInfo
+};
+
+// The leaves of a table's signature in flattening order.
+struct TableSignature {
+  bool has_signature = false;
+  std::vector<TensorSpec> leaves;  // named "path/to/leaf" (followed by "/name" if the spec has one)
+};
+
+// Thread-safe. Addresses of servers of this process (found in a registry inside it) are served without gRPC.
+// Every call ends with UNAVAILABLE naming the address when the server cannot be reached for ClientOptions::patience,
+// or earlier as WaitOptions says.
+class REVERB_TF_EXPORT Client : public std::enable_shared_from_this<Client> {
+ public:
+  using StatusCallback = std::function<void(Status)>;
+  using KeysCallback = std::function<void(Result<std::vector<uint64_t>>)>;
+
+  // Does not connect and accepts any address.
+  static std::shared_ptr<Client> Create(std::string address, ClientOptions options = {});
+  virtual ~Client() = default;
+
+  virtual const std::string& address() const = 0;
+
+  virtual Result<ServerInfo> GetServerInfo(const WaitOptions& wait) = 0;
+
+  // The signature of a table; fetched once, then cached until the server's state id changes (as seen by
+  // GetServerInfo) or the table is not in the cache. NOT_FOUND lists the tables there are.
+  virtual Result<TableSignature> GetSignature(const std::string& table, const WaitOptions& wait) = 0;
+
+  // Deletes, then updates; unknown keys are ignored; every priority is checked before anything happens.
+  // NOT_FOUND: "Priority table T was not found". INVALID_ARGUMENT: a priority that the table's selectors refuse.
+  virtual Status MutatePriorities(const std::string& table, const KeyWithPriority* updates, size_t num_updates,
+                                  const uint64_t* deletes, size_t num_deletes, const WaitOptions& wait) = 0;
+  // The same without blocking; the callback comes once, from any thread. The returned function cancels it.
+  virtual std::function<void()> MutatePrioritiesAsync(const std::string& table,
+                                                      std::vector<KeyWithPriority> updates,
+                                                      std::vector<uint64_t> deletes, StatusCallback callback) = 0;
+
+  virtual Status Reset(const std::string& table, const WaitOptions& wait) = 0;
+
+  // Inserts one step of n arrays (items of length 1, with a leading axis of 1) into each of `targets` and returns their
+  // keys when the server has confirmed all. All targets share one chunk. INVALID_ARGUMENT: no targets, NaN
+  // priority, unknown table, signature mismatch (as a step or as a sequence of one step).
+  virtual Result<std::vector<uint64_t>> Insert(const TensorView* values, int32_t n,
+                                               const std::vector<TableAndPriority>& targets,
+                                               const WaitOptions& wait) = 0;
+  // The same without blocking; values are copied before this returns. The returned function cancels it.
+  virtual std::function<void()> InsertAsync(const TensorView* values, int32_t n,
+                                            std::vector<TableAndPriority> targets, KeysCallback callback) = 0;
+
+  // With validation, fetches the signatures first (bounded by `wait`).
+  virtual Result<std::unique_ptr<TrajectoryWriter>> NewTrajectoryWriter(const TrajectoryWriterOptions& options,
+                                                                        const WaitOptions& wait) = 0;
+
+  // Checks the options (INVALID_ARGUMENT); does not wait for the server.
+  virtual Result<std::unique_ptr<Sampler>> NewSampler(const SamplerOptions& options) = 0;
+};
+
+}  // namespace reverb_tf
+
+#endif  // REVERB_TF_CLIENT_H_
