@@ -22,6 +22,9 @@ struct SamplerOptions {
   int64_t max_in_flight_samples_per_worker = 100;  // >= 1: requested or buffered, not yet returned
   int64_t num_workers = -1;                        // streams; -1: 1
   int64_t max_samples_per_stream = -1;             // a stream is replaced after so many; -1: 10000
+  // True: samples are requested only while Next calls wait, one for each that waits. Nothing is taken from the table
+  // ahead of its caller (the in-flight option is then only an upper bound), and no server is contacted before.
+  bool on_demand = false;
   // How long one request may wait in the table for the rate limiter. 0: not at all (on every path).
   Duration rate_limiter_timeout = kInfiniteDuration;
 
