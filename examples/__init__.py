@@ -1,0 +1,1 @@
+"""Runnable examples of reverb_tf."""

@@ -1,0 +1,13 @@
+"""Prioritized double DQN on CartPole-v1: two actor processes, one learner, one reverb_tf server.
+
+Run it with `python -m examples.cartpole_dqn`; `--help` lists the settings.
+
+The parts:
+  config.py     the settings, all of them flags of the command
+  network.py    the Q-network as plain numpy (what the actors use)
+  replay.py     the tables of the server
+  actor.py      the program of an actor process; needs no TensorFlow
+  learner.py    the learner: one `tf.function`
+  processes.py  starts, watches and ends the actors
+  report.py     progress bar, learning curve, final evaluation
+"""

@@ -1,0 +1,68 @@
+"""Runs the example: `python -m examples.cartpole_dqn`."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+os.environ.setdefault('TF_CPP_MIN_LOG_LEVEL', '2')
+
+import numpy as np  # noqa: E402
+import reverb_tf as reverb  # noqa: E402
+import tensorflow as tf  # noqa: E402
+
+from examples.cartpole_dqn import replay  # noqa: E402
+from examples.cartpole_dqn.config import Config  # noqa: E402
+from examples.cartpole_dqn.learner import Learner  # noqa: E402
+from examples.cartpole_dqn.processes import ActorProcesses  # noqa: E402
+from examples.cartpole_dqn.report import Report, evaluate  # noqa: E402
+
+# Gradient steps of one call of the tf.function; the actors get new weights after each.
+_STEPS_PER_CALL = 50
+
+
+def run(config: Config) -> float:
+    """Trains and evaluates; returns the average return of the evaluation."""
+    tables = replay.make_tables(config)
+    server = reverb.Server(list(tables.values()))
+    address = f'localhost:{server.port}'
+    learner = Learner(address, config)
+    learner.publish()
+    report = Report(config, tables, reverb.Client(address))
+    try:
+        with ActorProcesses(address, config) as actors:
+            while learner.step < config.steps:
+                learner.train(min(_STEPS_PER_CALL, config.steps - learner.step))
+                learner.publish()
+                report.update(learner.step)
+                actors.check()
+    finally:
+        report.close()
+        server.stop()
+    returns = evaluate(learner.policy_weights(), config.evaluation_episodes, config.seed)
+    average = float(np.mean(returns))
+    report.plot(f'CartPole-v1, seed {config.seed}: {average:.0f} in the final evaluation')
+    print(
+        f'Average return over {len(returns)} greedy episodes: {average:.1f} '
+        f'(min {min(returns):.0f}, max {max(returns):.0f}; goal {config.goal:g}). '
+        f'Learning curve: {config.plot}'
+    )
+    return average
+
+
+def main() -> int:
+    """The command. Exit code: 0 if the goal was reached, 1 if not, 130 after Ctrl-C."""
+    config = Config.from_flags()
+    # The networks are tiny: more threads would only take the cores from the actors.
+    tf.config.threading.set_intra_op_parallelism_threads(1)
+    tf.config.threading.set_inter_op_parallelism_threads(2)
+    tf.random.set_seed(config.seed)
+    try:
+        return 0 if run(config) >= config.goal else 1
+    except KeyboardInterrupt:
+        print('Interrupted.', file=sys.stderr)
+        return 130
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,146 @@
+"""The learner: prioritized double DQN in one `tf.function`.
+
+Mnih et al. 2015 (DQN), van Hasselt et al. 2016 (double DQN), Schaul et al. 2016 (prioritized replay).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import reverb_tf as reverb
+import tensorflow as tf
+
+from examples.cartpole_dqn import network
+from examples.cartpole_dqn.config import REPLAY, VARIABLES, Config
+
+# Keeps every transition's priority above zero, so that none is lost for good.
+_MIN_PRIORITY = 1e-3
+# How long the dataset waits for actors before it ends, in milliseconds.
+_DATA_TIMEOUT_MS = 5_000
+
+
+def _forward(weights: list[tf.Variable], observation: tf.Tensor) -> tf.Tensor:
+    """`network.q_values` as TensorFlow ops: `[B, OBSERVATION_SIZE]` to `[B, NUM_ACTIONS]`."""
+    w0, b0, w1, b1, w2, b2 = weights
+    hidden = tf.nn.relu(observation @ w0 + b0)
+    hidden = tf.nn.relu(hidden @ w1 + b1)
+    return hidden @ w2 + b2
+
+
+def _pick(values: tf.Tensor, actions: tf.Tensor) -> tf.Tensor:
+    """The value `[B]` of each row's action."""
+    return tf.gather(values, actions, batch_dims=1)
+
+
+class Learner:
+    """Owns the networks and trains them on what the replay table gives. Not thread-safe."""
+
+    def __init__(self, address: str, config: Config):
+        """Connects to the server; its tables must exist.
+
+        Args:
+          address: `host:port` of the server.
+          config: settings.
+        """
+        self._config = config
+        self._address = address
+        self._client = reverb.Client(address)
+        self._graph_client = reverb.TFClient(address)
+        start = network.initial_weights(config.hidden_units, config.seed)
+        self._online = [tf.Variable(value) for value in start]
+        self._target = [tf.Variable(value) for value in start]
+        self._optimizer = tf.keras.optimizers.Adam(
+            tf.keras.optimizers.schedules.PolynomialDecay(
+                config.learning_rate, config.steps, 0.1 * config.learning_rate
+            )
+        )
+        self._step = tf.Variable(0, dtype=tf.int64)
+        self._max_priority = tf.Variable(1.0, dtype=tf.float64)
+        self._iterator = self._new_iterator()
+
+    @property
+    def step(self) -> int:
+        """Gradient steps done."""
+        return int(self._step.numpy())
+
+    def train(self, num_steps: int) -> None:
+        """Does `num_steps` gradient steps, or fewer if no data came for some seconds."""
+        try:
+            self._train(self._iterator, tf.constant(num_steps))
+        except tf.errors.OutOfRangeError:
+            self._iterator = self._new_iterator()
+
+    def publish(self) -> None:
+        """Puts the weights where the actors look for them."""
+        weights = [variable.numpy() for variable in self._online]
+        self._client.insert([*weights, self._max_priority.numpy()], {VARIABLES: 1.0})
+
+    def policy_weights(self) -> list[np.ndarray]:
+        """The weights to act with in the end: the target network, which averages the last ones."""
+        return [variable.numpy() for variable in self._target]
+
+    def _new_iterator(self):
+        dataset = reverb.TrajectoryDataset.from_table_signature(
+            server_address=self._address,
+            table=REPLAY,
+            # What is fetched ahead was drawn under older priorities: fetch no more than is needed.
+            max_in_flight_samples_per_worker=2 * self._config.batch_size,
+            rate_limiter_timeout_ms=_DATA_TIMEOUT_MS,
+        )
+        return iter(dataset.batch(self._config.batch_size, drop_remainder=True))
+
+    @tf.function
+    def _train(self, iterator, num_steps: tf.Tensor) -> None:
+        """The learner's loop: sample a batch, improve the network, update the priorities."""
+        for _ in tf.range(num_steps):
+            sample = next(iterator)
+            td_error = self._improve(sample.data, self._importance(sample.info))
+            priorities = tf.cast(tf.abs(td_error), tf.float64) + _MIN_PRIORITY
+            self._graph_client.update_priorities(REPLAY, sample.info.key, priorities)
+            self._max_priority.assign(
+                tf.maximum(self._max_priority, tf.reduce_max(priorities))
+            )
+            self._step.assign_add(1)
+
+    def _importance(self, info: reverb.SampleInfo) -> tf.Tensor:
+        """Weights `[B]`, float32, that undo the bias of drawing by priority; the largest is 1."""
+        start = self._config.importance_exponent
+        progress = tf.cast(self._step, tf.float64) / self._config.steps
+        exponent = start + (1.0 - start) * tf.minimum(progress, 1.0)
+        weights = (tf.cast(info.table_size, tf.float64) * info.probability) ** -exponent
+        return tf.cast(weights / tf.reduce_max(weights), tf.float32)
+
+    def _improve(self, data: dict[str, tf.Tensor], importance: tf.Tensor) -> tf.Tensor:
+        """One gradient step.
+
+        Args:
+          data: a batch of `replay.transition_signature`.
+          importance: float32 `[B]`.
+
+        Returns:
+          The temporal-difference errors before the step, float32 `[B]`.
+        """
+        expected = self._expected_values(data)
+        with tf.GradientTape() as tape:
+            values = _pick(_forward(self._online, data['observation']), data['action'])
+            td_error = expected - values
+            huber = tf.where(
+                tf.abs(td_error) < 1.0, 0.5 * td_error**2, tf.abs(td_error) - 0.5
+            )
+            loss = tf.reduce_mean(importance * huber)
+        gradients = tape.gradient(loss, self._online)
+        gradients, _ = tf.clip_by_global_norm(gradients, 10.0)
+        self._optimizer.apply_gradients(zip(gradients, self._online, strict=True))
+        rate = self._config.target_rate
+        for target, online in zip(self._target, self._online, strict=True):
+            target.assign_add(rate * (online - target))
+        return td_error
+
+    def _expected_values(self, data: dict[str, tf.Tensor]) -> tf.Tensor:
+        """The n-step double-DQN target, float32 `[B]`."""
+        # Factor of reward k is the product of the discounts before it; the last is the bootstrap's.
+        factors = tf.math.cumprod(self._config.gamma * data['discount'], axis=1)
+        before = tf.concat([tf.ones_like(factors[:, :1]), factors[:, :-1]], axis=1)
+        rewards = tf.reduce_sum(before * data['reward'], axis=1)
+        best = tf.argmax(_forward(self._online, data['next_observation']), axis=1)
+        after = _pick(_forward(self._target, data['next_observation']), best)
+        return rewards + factors[:, -1] * after
