@@ -41,7 +41,9 @@ class Chunk {
     uint64_t uncompressed_size = 0;  // of all tensors, bytes
   };
 
-  // Allocates a chunk that the caller fills before it shares it. `total_dims` is the sum of the ranks.
+  // Allocates a chunk that the caller fills before it shares it: `num_tensors` calls of AddTensor, whose ranks
+  // add up to `total_dims`, and `num_bytes` (below 2 GiB) bytes. Anything else ends the process: it is an error
+  // of the caller, who has checked what came from a peer.
   class Builder {
    public:
     Builder(const Header& header, int num_tensors, int total_dims, size_t num_bytes);
@@ -64,29 +66,41 @@ class Chunk {
   const Header& header() const { return header_; }
   uint64_t key() const { return header_.key; }
   int num_tensors() const { return num_tensors_; }
-  const ChunkTensor& tensor(int i) const { return tensors_[i]; }
-  std::string_view bytes() const { return {bytes_, num_bytes_}; }
+  const ChunkTensor& tensor(int i) const { return tensors()[i]; }
+  std::string_view bytes() const { return {data(), num_bytes_}; }
   std::string_view content(int i) const {
-    return {bytes_ + tensors_[i].content_offset, tensors_[i].content_size};
+    return {data() + tensors()[i].content_offset, tensors()[i].content_size};
   }
   // Of the whole allocation.
-  size_t memory_bytes() const { return memory_bytes_; }
+  size_t memory_bytes() const { return BytesOffset(num_tensors_, total_dims_) + num_bytes_; }
 
   void Ref() const { refs_.Ref(); }
   void Unref() const;
 
  private:
-  Chunk(const Header& header) : header_(header) {}  // NOLINT: only Builder makes one
+  // The arrays follow the object; their places follow from their sizes.
+  Chunk(const Header& header, int num_tensors, int total_dims, size_t num_bytes)
+      : num_tensors_(num_tensors),
+        header_(header),
+        num_bytes_(static_cast<uint32_t>(num_bytes)),
+        total_dims_(total_dims) {}
   ~Chunk() = default;
 
+  static size_t BytesOffset(int num_tensors, int total_dims) {
+    return sizeof(Chunk) + num_tensors * sizeof(ChunkTensor) + total_dims * sizeof(int64_t);
+  }
+  const ChunkTensor* tensors() const { return reinterpret_cast<const ChunkTensor*>(this + 1); }
+  ChunkTensor* mutable_tensors() { return reinterpret_cast<ChunkTensor*>(this + 1); }
+  int64_t* mutable_dims() { return reinterpret_cast<int64_t*>(mutable_tensors() + num_tensors_); }
+  const char* data() const {
+    return reinterpret_cast<const char*>(this) + BytesOffset(num_tensors_, total_dims_);
+  }
+
   RefCount refs_;
-  int32_t num_tensors_ = 0;
+  int32_t num_tensors_;
   Header header_;
-  ChunkTensor* tensors_ = nullptr;
-  int64_t* dims_ = nullptr;
-  char* bytes_ = nullptr;
-  size_t num_bytes_ = 0;
-  size_t memory_bytes_ = 0;
+  uint32_t num_bytes_;
+  int32_t total_dims_;
 };
 
 }  // namespace reverb_tf::core

@@ -33,18 +33,18 @@ struct Column {
 class Trajectory {
  public:
   // Checks everything that a reader relies on, and says in INVALID_ARGUMENT what is wrong: at least one column;
-  // each column at least one slice; chunk and tensor indices in range; 0 <= offset, 1 <= length, offset + length
-  // <= rows of the chunk; one dtype, rank and compatible inner shape in a column; squeeze means one row. `chunks` are
+  // each column at least one slice, the columns' slices one after the other, none left over; chunk and tensor indices in range; 0 <= offset, 1 <= length, offset + length
+  // <= rows of the chunk; one dtype, rank and inner shape in a column; squeeze means one row. `chunks` are
   // distinct, each used, in the order of their first use.
   static Result<TrajectoryRef> Create(std::vector<ChunkRef> chunks,
                                       const std::vector<Column>& columns,
                                       const std::vector<ChunkSlice>& slices);
 
   int num_chunks() const { return num_chunks_; }
-  const ChunkRef& chunk(int i) const { return chunks_[i]; }
+  const ChunkRef& chunk(int i) const { return chunks()[i]; }
   int num_columns() const { return num_columns_; }
-  const Column& column(int i) const { return columns_[i]; }
-  const ChunkSlice& slice(int i) const { return slices_[i]; }
+  const Column& column(int i) const { return columns()[i]; }
+  const ChunkSlice& slice(int i) const { return slices()[i]; }
   int num_slices() const { return num_slices_; }
 
   // Rows of a column: the sum of its slices' lengths.
@@ -56,17 +56,22 @@ class Trajectory {
   void Unref() const;
 
  private:
-  Trajectory() = default;
+  // The arrays follow the object: chunks, columns, slices. Their places follow from their sizes.
+  Trajectory(int32_t num_chunks, int32_t num_columns, int32_t num_slices)
+      : num_chunks_(num_chunks), num_columns_(num_columns), num_slices_(num_slices) {}
   ~Trajectory() = default;
 
+  const ChunkRef* chunks() const { return reinterpret_cast<const ChunkRef*>(this + 1); }
+  const Column* columns() const { return reinterpret_cast<const Column*>(chunks() + num_chunks_); }
+  const ChunkSlice* slices() const {
+    return reinterpret_cast<const ChunkSlice*>(columns() + num_columns_);
+  }
+
   RefCount refs_;
-  int32_t num_chunks_ = 0;
-  int32_t num_columns_ = 0;
-  int32_t num_slices_ = 0;
+  int32_t num_chunks_;
+  int32_t num_columns_;
+  int32_t num_slices_;
   size_t chunk_bytes_ = 0;
-  ChunkRef* chunks_ = nullptr;
-  Column* columns_ = nullptr;
-  ChunkSlice* slices_ = nullptr;
 };
 
 }  // namespace reverb_tf::core

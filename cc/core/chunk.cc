@@ -1,0 +1,61 @@
+#include "cc/core/chunk.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+namespace reverb_tf::core {
+namespace {
+
+void Require(bool condition, const char* what) {
+  if (condition) return;
+  std::fprintf(stderr, "reverb_tf: chunk built wrongly: %s\n", what);
+  std::abort();
+}
+
+}  // namespace
+
+Chunk::Builder::Builder(const Header& header, int num_tensors, int total_dims, size_t num_bytes) {
+  Require(num_tensors >= 0 && total_dims >= 0, "negative number of tensors or dimensions");
+  Require(num_bytes < (size_t{1} << 31), "2 GiB or more");
+  void* memory = ::operator new(BytesOffset(num_tensors, total_dims) + num_bytes);
+  chunk_ = new (memory) Chunk(header, num_tensors, total_dims, num_bytes);
+}
+
+Chunk::Builder::~Builder() {
+  if (chunk_ != nullptr) chunk_->Unref();
+}
+
+char* Chunk::Builder::bytes() { return const_cast<char*>(chunk_->data()); }
+
+void Chunk::Builder::AddTensor(DType dtype, const int64_t* dims, int rank, size_t content_offset,
+                               size_t content_size) {
+  Require(tensors_used_ < chunk_->num_tensors_, "more tensors than announced");
+  Require(rank >= 1 && rank <= chunk_->total_dims_ - dims_used_, "rank below 1 or too many dims");
+  Require(content_offset <= chunk_->num_bytes_ &&
+              content_size <= chunk_->num_bytes_ - content_offset,
+          "content outside of the bytes");
+  int64_t* own_dims = chunk_->mutable_dims() + dims_used_;
+  std::memcpy(own_dims, dims, rank * sizeof(int64_t));
+  new (chunk_->mutable_tensors() + tensors_used_)
+      ChunkTensor{dtype, rank, own_dims, static_cast<uint32_t>(content_offset),
+                  static_cast<uint32_t>(content_size)};
+  dims_used_ += rank;
+  ++tensors_used_;
+}
+
+ChunkRef Chunk::Builder::Build() && {
+  Require(tensors_used_ == chunk_->num_tensors_, "fewer tensors than announced");
+  Require(dims_used_ == chunk_->total_dims_, "fewer dims than announced");
+  return ChunkRef::Adopt(std::exchange(chunk_, nullptr));
+}
+
+void Chunk::Unref() const {
+  if (!refs_.Unref()) return;
+  Chunk* self = const_cast<Chunk*>(this);
+  self->~Chunk();
+  ::operator delete(self);
+}
+
+}  // namespace reverb_tf::core
