@@ -1,0 +1,32 @@
+#include "cc/core/fifo.h"
+
+#include "cc/core/selector_errors.h"
+
+namespace reverb_tf::core {
+
+Status Fifo::CheckPriority(double priority) const { return CheckNotNan(priority); }
+
+Status Fifo::Insert(Slot slot, double priority) {
+  REVERB_TF_RETURN_IF_ERROR(CheckPriority(priority));
+  if (slots_.Contains(slot)) return SlotHeldError(slot);
+  slots_.Append(slot);
+  return OkStatus();
+}
+
+Status Fifo::Delete(Slot slot) {
+  if (!slots_.Contains(slot)) return SlotNotHeldError(slot);
+  slots_.Remove(slot);
+  return OkStatus();
+}
+
+Status Fifo::Update(Slot slot, double priority) {
+  REVERB_TF_RETURN_IF_ERROR(CheckPriority(priority));
+  return slots_.Contains(slot) ? OkStatus() : SlotNotHeldError(slot);
+}
+
+Result<Selector::Pick> Fifo::Sample() {
+  if (slots_.size() == 0) return EmptySelectorError();
+  return Pick{slots_.oldest(), 1.0};
+}
+
+}  // namespace reverb_tf::core

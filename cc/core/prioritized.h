@@ -1,0 +1,44 @@
+// Picks items with a probability in proportion to priority ** exponent.
+#ifndef REVERB_TF_CORE_PRIORITIZED_H_
+#define REVERB_TF_CORE_PRIORITIZED_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "cc/core/dense_slots.h"
+#include "cc/core/random.h"
+#include "cc/core/selector.h"
+#include "cc/core/sum_tree.h"
+
+namespace reverb_tf::core {
+
+// Priority 0 has weight 0, whatever the exponent, and an item of weight 0 is never picked, unless all are: then
+// each is picked with the same probability. Everything is O(log n).
+class Prioritized : public Selector {
+ public:
+  // The exponent is finite.
+  Prioritized(double exponent, std::optional<uint64_t> seed);
+
+  // Refuses what is negative, not finite, or has a weight so large that a sum of weights may not be finite.
+  Status CheckPriority(double priority) const override;
+  Status Insert(Slot slot, double priority) override;
+  Status Delete(Slot slot) override;
+  Status Update(Slot slot, double priority) override;
+  Result<Pick> Sample() override;
+  void Clear() override;
+  size_t size() const override { return slots_.size(); }
+  size_t memory_bytes() const override { return slots_.memory_bytes() + weights_.memory_bytes(); }
+  const SelectorOptions& options() const override { return options_; }
+
+ private:
+  double Weight(double priority) const;
+
+  const SelectorOptions options_;
+  Random random_;
+  DenseSlots slots_;
+  SumTree weights_;  // by position
+};
+
+}  // namespace reverb_tf::core
+
+#endif  // REVERB_TF_CORE_PRIORITIZED_H_

@@ -1,0 +1,40 @@
+#include "cc/core/selector.h"
+
+#include <cmath>
+
+#include "cc/core/fifo.h"
+#include "cc/core/heap.h"
+#include "cc/core/lifo.h"
+#include "cc/core/number_text.h"
+#include "cc/core/prioritized.h"
+#include "cc/core/uniform.h"
+
+namespace reverb_tf::core {
+
+Result<std::unique_ptr<Selector>> MakeSelector(const SelectorOptions& options,
+                                               std::optional<uint64_t> seed) {
+  using Made = std::unique_ptr<Selector>;
+  switch (options.kind) {
+    case SelectorOptions::Kind::kFifo:
+      return Made(new Fifo);
+    case SelectorOptions::Kind::kLifo:
+      return Made(new Lifo);
+    case SelectorOptions::Kind::kUniform:
+      return Made(new Uniform(seed));
+    case SelectorOptions::Kind::kPrioritized:
+      if (!std::isfinite(options.priority_exponent)) {
+        return InvalidArgumentError("priority_exponent is " +
+                                    NumberText(options.priority_exponent) +
+                                    "; expected a finite number.");
+      }
+      return Made(new Prioritized(options.priority_exponent, seed));
+    case SelectorOptions::Kind::kMinHeap:
+      return Made(new Heap(Heap::Order::kMin));
+    case SelectorOptions::Kind::kMaxHeap:
+      return Made(new Heap(Heap::Order::kMax));
+  }
+  return InvalidArgumentError("Selector kind " + std::to_string(static_cast<int>(options.kind)) +
+                              " does not exist.");
+}
+
+}  // namespace reverb_tf::core
