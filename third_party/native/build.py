@@ -41,7 +41,9 @@ DEBIAN_HEADERS = ("libssl-dev",)
 
 def cache_root():
     """Returns the folder that holds everything this project caches."""
-    return pathlib.Path(os.environ.get("REVERB_TF_CACHE") or pathlib.Path.home() / ".cache" / "reverb_tf")
+    return pathlib.Path(
+        os.environ.get("REVERB_TF_CACHE") or pathlib.Path.home() / ".cache" / "reverb_tf"
+    )
 
 
 def _output(*command):
@@ -102,7 +104,11 @@ class Recipe:
                     out.flush()
                     tail = "\n".join(log.read_text(errors="replace").splitlines()[-40:])
                     raise SystemExit(f"third_party/native: building {name} failed:\n{tail}")
-        print(f"third_party/native: {name} built in {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
+        print(
+            f"third_party/native: {name} built in {time.monotonic() - started:.0f} s",
+            file=sys.stderr,
+            flush=True,
+        )
         return build
 
     def _snappy(self):
@@ -120,8 +126,12 @@ class Recipe:
 
     def _generate_re2_tables(self):
         folder = self._scratch / "src" / "re2" / "re2"
-        unicode = folder / "unicode.py"  # wants the module six for a download that Debian's patch makes superfluous
-        unicode.write_text(unicode.read_text().replace("from six.moves import urllib", "import urllib.request"))
+        unicode = (
+            folder / "unicode.py"
+        )  # wants the module six for a download that Debian's patch makes superfluous
+        unicode.write_text(
+            unicode.read_text().replace("from six.moves import urllib", "import urllib.request")
+        )
         for command, name in (
             (["perl", "make_perl_groups.pl"], "perl_groups.cc"),
             ([sys.executable, "make_unicode_groups.py"], "unicode_groups.cc"),
@@ -151,9 +161,10 @@ class Recipe:
             "-DgRPC_BUILD_CSHARP_EXT=OFF",
             "-DgRPC_INSTALL=OFF",
             "-DgRPC_PROTOBUF_PACKAGE_TYPE=CONFIG",
-            "-DPROTOBUF_PROTOC_EXECUTABLE=protoc",
+            f"-DPROTOBUF_PROTOC_EXECUTABLE={shutil.which('protoc')}",
             f"-DPROTOBUF_INCLUDE_DIRS={self._prefix}/include",
             f"-Dc-ares_DIR={cares}",
+            "-DCMAKE_SYSTEM_NAME=Linux",  # "cross compiling": the installed grpc_cpp_plugin is used, none is built
             targets=("grpc++", "grpc++_reflection"),
         )
         for archive in build.glob("*.a"):
@@ -164,14 +175,20 @@ class Recipe:
     def _merge(self):
         lib = self._prefix / "lib"
         reflection = lib / "libgrpc++_reflection.a"
-        archives = [path for path in sorted(lib.glob("*.a")) if path != reflection and path.name != "libprotobuf-lite.a"]
+        archives = [
+            path
+            for path in sorted(lib.glob("*.a"))
+            if path != reflection and path.name != "libprotobuf-lite.a"
+        ]
         for name in DEBIAN_STATIC:
             archives.append(pathlib.Path(_output("gcc", f"-print-file-name=lib{name}.a").strip()))
         merged = self._scratch / "libreverb_tf_native.a"
         links = self._scratch / "archives"
         links.mkdir()
         script = [f"create {merged}"]
-        for index, path in enumerate(archives):  # ar's script language cannot quote a "+": use plain names
+        for index, path in enumerate(
+            archives
+        ):  # ar's script language cannot quote a "+": use plain names
             (links / f"{index}.a").symlink_to(path)
             script.append(f"addlib {links / f'{index}.a'}")
         script += ["save", "end"]
@@ -206,7 +223,11 @@ def build(variant, target, description):
     finally:
         if not os.environ.get("REVERB_TF_KEEP_SCRATCH"):
             shutil.rmtree(scratch, ignore_errors=True)
-    print(f"third_party/native: {variant} built in {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
+    print(
+        f"third_party/native: {variant} built in {time.monotonic() - started:.0f} s",
+        file=sys.stderr,
+        flush=True,
+    )
 
 
 def main():

@@ -15,15 +15,16 @@ APT_SOURCES = pathlib.Path("/etc/apt")
 def read_lock(path):
     """Returns {package: (version, {file name: sha256})} in the order of the lock file."""
     packages = {}
+    files = {}
     for line in path.read_text().splitlines():
         if not line.strip() or line.startswith("#"):
             continue
         first, second = line.split()
         if line.startswith(" "):
-            packages[current][1][second] = first
+            files[second] = first
         else:
-            current = first
-            packages[current] = (second, {})
+            files = {}
+            packages[first] = (second, files)
     return packages
 
 
@@ -39,7 +40,9 @@ def _deb822_to_source(text):
         if any(re.match(r"(?i)enabled:\s*no", line) for line in lines):
             continue
         if lines:
-            stanzas.append("\n".join(re.sub(r"(?i)^types:.*", "Types: deb-src", line) for line in lines))
+            stanzas.append(
+                "\n".join(re.sub(r"(?i)^types:.*", "Types: deb-src", line) for line in lines)
+            )
     return "\n\n".join(stanzas) + "\n"
 
 
@@ -56,7 +59,10 @@ def _apt_options(state):
         folder.mkdir(parents=True, exist_ok=True)
     for path in sorted((APT_SOURCES / "sources.list.d").glob("*.sources")):
         (parts / path.name).write_text(_deb822_to_source(path.read_text()))
-    classic = [APT_SOURCES / "sources.list", *sorted((APT_SOURCES / "sources.list.d").glob("*.list"))]
+    classic = [
+        APT_SOURCES / "sources.list",
+        *sorted((APT_SOURCES / "sources.list.d").glob("*.list")),
+    ]
     for path in classic:
         if path.exists():
             (parts / f"{path.stem}.list").write_text(_classic_to_source(path.read_text()))
@@ -78,7 +84,10 @@ def _missing(packages, downloads):
     return [
         name
         for name, (_, files) in packages.items()
-        if any(not (downloads / file).exists() or _sha256(downloads / file) != want for file, want in files.items())
+        if any(
+            not (downloads / file).exists() or _sha256(downloads / file) != want
+            for file, want in files.items()
+        )
     ]
 
 
@@ -94,12 +103,16 @@ def fetch(packages, downloads, state):
     options = _apt_options(state)
     subprocess.run(["apt-get", "-qq", *options, "update"], check=True)
     names = [f"{name}={packages[name][0]}" for name in wanted]
-    subprocess.run(["apt-get", "-qq", *options, "source", "--download-only", *names], check=True, cwd=downloads)
+    subprocess.run(
+        ["apt-get", "-qq", *options, "source", "--download-only", *names], check=True, cwd=downloads
+    )
     for name in wanted:
         for file, want in packages[name][1].items():
             got = _sha256(downloads / file)
             if got != want:
-                raise SystemExit(f"third_party/native: {file} has sha256 {got}, sources.lock expects {want}")
+                raise SystemExit(
+                    f"third_party/native: {file} has sha256 {got}, sources.lock expects {want}"
+                )
 
 
 def unpack(packages, downloads, target):

@@ -10,7 +10,9 @@ def main():
     """Prints the description; exits with one sentence where nanobind is missing."""
     spec = importlib.util.find_spec("nanobind")
     if spec is None or spec.origin is None:
-        sys.exit(f"no module named nanobind in {sys.prefix}: pip install -r third_party/python/build-requirements.txt")
+        sys.exit(
+            f"no module named nanobind in {sys.prefix}: pip install -r third_party/python/build-requirements.txt"
+        )
     include = pathlib.Path(sysconfig.get_path("include"))
     if not (include / "Python.h").exists():
         sys.exit(f"no Python.h in {include}: install the interpreter's headers (python3-dev)")

@@ -24,7 +24,7 @@ def _python_repository(ctx):
 
 python_repository = repository_rule(
     implementation = _python_repository,
-    environ = ["REVERB_TF_PYTHON"],
+    environ = ["REVERB_TF_PYTHON", "PYTHONPATH"],
     local = True,
     configure = True,
     doc = "Asks the interpreter for its include folder, its nanobind and its extension suffix.",

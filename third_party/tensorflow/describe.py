@@ -17,7 +17,9 @@ def _version():
             return importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
             continue
-    sys.exit(f"a module tensorflow, but none of the distributions {', '.join(DISTRIBUTIONS)}, in {sys.prefix}")
+    sys.exit(
+        f"a module tensorflow, but none of the distributions {', '.join(DISTRIBUTIONS)}, in {sys.prefix}"
+    )
 
 
 def main():
@@ -37,7 +39,9 @@ def main():
     if (package / "include" / "tensorflow" / "core" / "public" / "release_version.h").exists():
         # Since 2.20 or so the headers expect the version numbers from the command line.
         parts = zip(("MAJOR", "MINOR", "PATCH"), _version().split("."), strict=False)
-        copts += [f"-DTF_{part}_VERSION={number}" for part, number in parts] + ["-DTF_VERSION_SUFFIX="]
+        copts += [f"-DTF_{part}_VERSION={number}" for part, number in parts] + [
+            "-DTF_VERSION_SUFFIX="
+        ]
     print(f"copts={' '.join(copts)}")
 
 

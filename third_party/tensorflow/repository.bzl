@@ -25,7 +25,7 @@ def _tensorflow_repository(ctx):
 
 tensorflow_repository = repository_rule(
     implementation = _tensorflow_repository,
-    environ = ["REVERB_TF_PYTHON", "REVERB_TF_TENSORFLOW_VERSION"],
+    environ = ["REVERB_TF_PYTHON", "REVERB_TF_TENSORFLOW_VERSION", "PYTHONPATH"],
     local = True,
     configure = True,
     doc = """Asks $REVERB_TF_PYTHON (default: .venv, else python3) for its TensorFlow.

@@ -14,9 +14,13 @@ _WARNINGS = [
 ]
 
 def reverb_cc_library(name, copts = [], visibility = ["//visibility:public"], **kwargs):
-    """cc_library with this repository's warnings."""
+    """cc_library with this repository's warnings.
+
+    Linked whole: what a shared library exports, and what registers itself, need not be referenced by anything.
+    """
     native.cc_library(
         name = name,
+        alwayslink = 1,
         copts = _WARNINGS + copts,
         linkstatic = 1,
         visibility = visibility,
@@ -54,17 +58,17 @@ def reverb_cc_benchmark(name, deps = [], copts = [], tags = [], **kwargs):
         **kwargs
     )
 
-def reverb_shared_library(name, version_script, deps, srcs = [], linkopts = [], libraries = [], **kwargs):
+def reverb_shared_library(name, version_script, deps, srcs = [], libraries = [], undefined = False, **kwargs):
     """A shared library that exports only what `version_script` names.
 
     Args:
       name: file name, for example "libx.so"; also its soname.
       version_script: the linker script that lists the exported symbols.
-      deps: libraries that are linked in, whole (a server's registrations are not referenced by name).
+      deps: libraries that are linked in.
       srcs: sources compiled into it.
-      linkopts: more linker options.
       libraries: shared libraries that it is linked against by soname; they are found beside it ($ORIGIN) or, like
         TensorFlow's, are in the process already.
+      undefined: whether symbols may be left to the process that loads it (the interpreter's).
       **kwargs: of cc_binary.
     """
     native.cc_binary(
@@ -78,9 +82,8 @@ def reverb_shared_library(name, version_script, deps, srcs = [], linkopts = [], 
             "-Wl,-rpath,$$ORIGIN",
             "-Wl,--gc-sections",
             "-Wl,--as-needed",
-            "-Wl,-z,defs",
             "-Wl,-z,relro,-z,now",
-        ] + ["$(locations %s)" % library for library in libraries] + linkopts,
+        ] + ([] if undefined else ["-Wl,-z,defs"]) + ["$(locations %s)" % library for library in libraries],
         linkshared = 1,
         linkstatic = 1,
         visibility = ["//visibility:public"],

@@ -1,0 +1,31 @@
+# make         builds in place: `import reverb_tf` works from the checkout
+# make demo    installs what is missing, builds, trains a prioritized DQN on CartPole
+# make test    installs what is missing, builds, runs every check (tools/check.sh)
+# make peer    makes .peer, the environment with dm-reverb 0.14.0 that the interoperability tests use when it exists
+# make wheel   a wheel in dist/
+# A second run does only what has changed.
+
+PYTHON := .venv/bin/python
+
+.PHONY: all install build demo test peer wheel
+
+all: build
+
+install:
+	@tools/install_packages.sh
+	@tools/venv.sh
+
+build: install
+	@tools/build_in_place.sh
+
+demo: build
+	@$(PYTHON) -m examples.cartpole_dqn
+
+test: install
+	@tools/check.sh
+
+peer: install
+	@tools/peer.sh
+
+wheel: install
+	@$(PYTHON) -m build --wheel --no-isolation --outdir dist .

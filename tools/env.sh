@@ -1,0 +1,46 @@
+# Sourced by the other scripts: where things are. Sets REVERB_TF_CACHE, REVERB_TF_PYTHON and BAZEL; changes to the root.
+# Environment that is looked at:
+#   REVERB_TF_CACHE        native dependencies, downloads and Bazel's disk cache (default ~/.cache/reverb_tf)
+#   REVERB_TF_PYTHON       the interpreter to build for and test with (default: .venv of this checkout)
+#   REVERB_TF_OUTPUT_BASE  Bazel's output base (default: Bazel's own choice)
+#   REVERB_TF_JOBS         parallel compilations (default: the number of cores)
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+export REVERB_TF_CACHE="${REVERB_TF_CACHE:-$HOME/.cache/reverb_tf}"
+export REVERB_TF_PYTHON="${REVERB_TF_PYTHON:-$PWD/.venv/bin/python}"
+export REVERB_TF_JOBS="${REVERB_TF_JOBS:-$(nproc)}"
+
+# Prints the first python3 of PATH (then python3.10 to 3.13) that is new enough.
+find_python() {
+  local name
+  for name in python3 python3.11 python3.12 python3.13 python3.10 /usr/bin/python3; do
+    if "$name" -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null; then
+      command -v "$name"
+      return
+    fi
+  done
+  echo "no python3 between 3.10 and 3.13 on PATH" >&2
+  return 1
+}
+
+# run_bazel [--output_base SUFFIX] COMMAND ARGS...: Bazel with this checkout's settings.
+run_bazel() {
+  local startup=() suffix=""
+  if [[ "$1" == --suffix ]]; then
+    suffix="$2"
+    shift 2
+  fi
+  if [[ -n "${REVERB_TF_OUTPUT_BASE:-}" ]]; then
+    startup=("--output_base=$REVERB_TF_OUTPUT_BASE$suffix")
+  elif [[ -n "$suffix" ]]; then  # a configuration of its own: switching would throw the other's analysis away
+    startup=("--output_base=$REVERB_TF_CACHE/bazel-$(pwd | sha256sum | cut -c1-12)$suffix")
+  fi
+  tools/configure.sh
+  local command="$1"
+  shift
+  bazel "${startup[@]}" "$command" --jobs="$REVERB_TF_JOBS" "$@"
+}
+
+# Prints the version of the installed TensorFlow, or "none".
+tensorflow_version() {
+  "$REVERB_TF_PYTHON" third_party/tensorflow/describe.py 2>/dev/null | sed -n 's/^version=//p' | grep . || echo none
+}
