@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import sys
 
-os.environ.setdefault('TF_CPP_MIN_LOG_LEVEL', '2')
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
 import numpy as np  # noqa: E402
-import reverb_tf as reverb  # noqa: E402
 import tensorflow as tf  # noqa: E402
 
+import reverb_tf as reverb  # noqa: E402
 from examples.cartpole_dqn import replay  # noqa: E402
 from examples.cartpole_dqn.config import Config  # noqa: E402
 from examples.cartpole_dqn.learner import Learner  # noqa: E402
@@ -25,7 +25,7 @@ def run(config: Config) -> float:
     """Trains and evaluates; returns the average return of the evaluation."""
     tables = replay.make_tables(config)
     server = reverb.Server(list(tables.values()))
-    address = f'localhost:{server.port}'
+    address = f"localhost:{server.port}"
     learner = Learner(address, config)
     learner.publish()
     report = Report(config, tables, reverb.Client(address))
@@ -41,11 +41,11 @@ def run(config: Config) -> float:
         server.stop()
     returns = evaluate(learner.policy_weights(), config.evaluation_episodes, config.seed)
     average = float(np.mean(returns))
-    report.plot(f'CartPole-v1, seed {config.seed}: {average:.0f} in the final evaluation')
+    report.plot(f"CartPole-v1, seed {config.seed}: {average:.0f} in the final evaluation")
     print(
-        f'Average return over {len(returns)} greedy episodes: {average:.1f} '
-        f'(min {min(returns):.0f}, max {max(returns):.0f}; goal {config.goal:g}). '
-        f'Learning curve: {config.plot}'
+        f"Average return over {len(returns)} greedy episodes: {average:.1f} "
+        f"(min {min(returns):.0f}, max {max(returns):.0f}; goal {config.goal:g}). "
+        f"Learning curve: {config.plot}"
     )
     return average
 
@@ -60,9 +60,9 @@ def main() -> int:
     try:
         return 0 if run(config) >= config.goal else 1
     except KeyboardInterrupt:
-        print('Interrupted.', file=sys.stderr)
+        print("Interrupted.", file=sys.stderr)
         return 130
 
 
-if __name__ == '__main__':
+if __name__ == "__main__":
     sys.exit(main())

@@ -13,8 +13,8 @@ import threading
 
 import gymnasium
 import numpy as np
-import reverb_tf as reverb
 
+import reverb_tf as reverb
 from examples.cartpole_dqn import network
 from examples.cartpole_dqn.config import EPISODES, REPLAY, VARIABLES, Config
 
@@ -49,12 +49,14 @@ class TransitionWriter:
         Raises:
           Stopped: the learner ended.
         """
-        self._writer.append({
-            'observation': observation,
-            'action': np.int32(action),
-            'reward': np.float32(reward),
-            'discount': np.float32(discount),
-        })
+        self._writer.append(
+            {
+                "observation": observation,
+                "action": np.int32(action),
+                "reward": np.float32(reward),
+                "discount": np.float32(discount),
+            }
+        )
         n = self._n_step
         if self._writer.episode_steps <= n:
             return
@@ -64,11 +66,11 @@ class TransitionWriter:
             table=REPLAY,
             priority=priority,
             trajectory={
-                'observation': history['observation'][-n - 1],
-                'action': history['action'][-n - 1],
-                'reward': history['reward'][-n - 1:-1],
-                'discount': history['discount'][-n - 1:-1],
-                'next_observation': history['observation'][-1],
+                "observation": history["observation"][-n - 1],
+                "action": history["action"][-n - 1],
+                "reward": history["reward"][-n - 1 : -1],
+                "discount": history["discount"][-n - 1 : -1],
+                "next_observation": history["observation"][-1],
             },
         )
         self._wait(lambda: self._writer.flush(_MAX_PENDING_ITEMS, timeout_ms=_WAIT_MS))
@@ -91,6 +93,7 @@ class TransitionWriter:
         self._wait(lambda: self._writer.end_episode(timeout_ms=_WAIT_MS))
 
     def close(self) -> None:
+        """Drops what has not been sent; the actor ends."""
         self._writer.close()
 
     def _wait(self, call) -> None:
@@ -109,7 +112,7 @@ class Actor:
     def __init__(self, address: str, index: int, config: Config, stop: threading.Event):
         self._client = reverb.Client(address)
         self._writer = TransitionWriter(self._client, config.n_step, stop)
-        self._environment = gymnasium.make('CartPole-v1')
+        self._environment = gymnasium.make("CartPole-v1")
         self._environment.reset(seed=1_000 * config.seed + index)
         self._rng = np.random.default_rng([config.seed, index])
         self._final_epsilon = min(1.0, config.epsilon * 5.0**index)
@@ -128,7 +131,7 @@ class Actor:
 
     def _play_episode(self) -> None:
         observation, _ = self._environment.reset()
-        episode_return = 0.0
+        episode_return, length = 0.0, 0
         terminated = truncated = False
         while not (terminated or truncated):
             action = self._act(observation)
@@ -137,11 +140,12 @@ class Actor:
             self._writer.append(observation, action, reward, discount, self._max_priority)
             observation = next_observation
             episode_return += float(reward)
+            length += 1
             self._steps += 1
             if self._steps % _REFRESH_STEPS == 0:
                 self._refresh()
         self._writer.end_episode(observation, terminated, self._max_priority)
-        self._client.insert([np.float32(episode_return)], {EPISODES: 1.0})
+        self._client.insert([np.float32(episode_return), np.int64(length)], {EPISODES: 1.0})
 
     def _act(self, observation: np.ndarray) -> int:
         done = min(1.0, self._steps / self._epsilon_steps)
@@ -168,6 +172,7 @@ def _watch_learner(stop: threading.Event) -> None:
 
 
 def main(argv: list[str]) -> None:
+    """The program: plays until the learner ends."""
     address, index, config = argv
     # Ctrl-C reaches the whole process group; the learner decides when the actors end.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -176,5 +181,5 @@ def main(argv: list[str]) -> None:
     Actor(address, int(index), Config.from_json(config), stop).run()
 
 
-if __name__ == '__main__':
+if __name__ == "__main__":
     main(sys.argv[1:])

@@ -8,59 +8,63 @@ import json
 from collections.abc import Sequence
 
 # The tables of the server.
-REPLAY = 'replay'  # transitions, drawn by priority
-VARIABLES = 'variables'  # one item: the learner's newest weights and the highest priority so far
-EPISODES = 'episodes'  # the return of each finished episode, read once
+REPLAY = "replay"  # transitions, drawn by priority
+VARIABLES = "variables"  # one item: the learner's newest weights and the highest priority so far
+EPISODES = "episodes"  # return and length of each finished episode, read once
 
 
 def _setting(default, text: str):
-    return dataclasses.field(default=default, metadata={'help': text})
+    return dataclasses.field(default=default, metadata={"help": text})
 
 
 @dataclasses.dataclass(frozen=True)
 class Config:
     """All settings. Immutable; travels to the actors as JSON."""
 
-    seed: int = _setting(0, 'seed of networks, environments and exploration')
-    steps: int = _setting(20_000, 'gradient steps of the learner')
-    batch_size: int = _setting(64, 'transitions in a batch')
-    learning_rate: float = _setting(1e-3, 'of Adam at the start; falls linearly to a tenth')
-    gamma: float = _setting(0.99, 'discount of the return')
-    n_step: int = _setting(3, 'rewards summed before bootstrapping')
-    hidden_units: int = _setting(128, 'units in each of the two hidden layers')
-    target_rate: float = _setting(0.01, 'share of the online network mixed into the target a step')
-    priority_exponent: float = _setting(0.6, 'alpha of prioritized replay; 0 samples uniformly')
-    importance_exponent: float = _setting(0.4, 'beta at the start; rises linearly to 1')
-    table_size: int = _setting(50_000, 'transitions the replay table holds')
-    min_table_size: int = _setting(1_000, 'transitions before the first batch')
-    samples_per_insert: float = _setting(16.0, 'target replay ratio, kept by the rate limiter')
-    actors: int = _setting(2, 'actor processes')
-    epsilon: float = _setting(0.02, 'exploration of the first actor; each next one has 5 times more')
-    epsilon_steps: int = _setting(4_000, 'steps over which an actor comes down from random acting')
-    evaluation_episodes: int = _setting(20, 'greedy episodes at the end')
-    goal: float = _setting(400.0, 'average return below which the exit code is 1')
-    plot: str = _setting('cartpole_dqn.png', 'where the learning curve goes')
+    seed: int = _setting(0, "seed of networks, environments and exploration")
+    steps: int = _setting(20_000, "gradient steps of the learner")
+    batch_size: int = _setting(64, "transitions in a batch")
+    learning_rate: float = _setting(1e-3, "of Adam at the start; falls linearly to a tenth")
+    gamma: float = _setting(0.99, "discount of the return")
+    n_step: int = _setting(3, "rewards summed before bootstrapping")
+    hidden_units: int = _setting(128, "units in each of the two hidden layers")
+    target_rate: float = _setting(0.01, "share of the online network mixed into the target a step")
+    priority_exponent: float = _setting(0.6, "alpha of prioritized replay; 0 samples uniformly")
+    importance_exponent: float = _setting(0.4, "beta at the start; rises linearly to 1")
+    table_size: int = _setting(50_000, "transitions the replay table holds")
+    min_table_size: int = _setting(1_000, "transitions before the first batch")
+    samples_per_insert: float = _setting(16.0, "target replay ratio, kept by the rate limiter")
+    actors: int = _setting(2, "actor processes")
+    epsilon: float = _setting(
+        0.02, "exploration of the first actor; each next one has 5 times more"
+    )
+    epsilon_steps: int = _setting(4_000, "steps over which an actor comes down from random acting")
+    evaluation_episodes: int = _setting(20, "greedy episodes at the end")
+    goal: float = _setting(400.0, "average return below which the exit code is 1")
+    plot: str = _setting("build/cartpole_dqn.png", "where the learning curve goes")
 
     def to_json(self) -> str:
+        """The settings as text."""
         return json.dumps(dataclasses.asdict(self))
 
     @classmethod
     def from_json(cls, text: str) -> Config:
+        """The settings of `to_json`."""
         return cls(**json.loads(text))
 
     @classmethod
     def from_flags(cls, argv: Sequence[str] | None = None) -> Config:
         """Parses the command line; exits with usage help if it cannot."""
         parser = argparse.ArgumentParser(
-            prog='python -m examples.cartpole_dqn',
-            description='Prioritized double DQN on CartPole-v1 with reverb_tf.',
+            prog="python -m examples.cartpole_dqn",
+            description="Prioritized double DQN on CartPole-v1 with reverb_tf.",
             formatter_class=argparse.ArgumentDefaultsHelpFormatter,
         )
         for field in dataclasses.fields(cls):
             parser.add_argument(
-                f'--{field.name}',
+                f"--{field.name}",
                 type=type(field.default),
                 default=field.default,
-                help=field.metadata['help'],
+                help=field.metadata["help"],
             )
         return cls(**vars(parser.parse_args(argv)))

@@ -6,9 +6,9 @@ Mnih et al. 2015 (DQN), van Hasselt et al. 2016 (double DQN), Schaul et al. 2016
 from __future__ import annotations
 
 import numpy as np
-import reverb_tf as reverb
 import tensorflow as tf
 
+import reverb_tf as reverb
 from examples.cartpole_dqn import network
 from examples.cartpole_dqn.config import REPLAY, VARIABLES, Config
 
@@ -96,9 +96,7 @@ class Learner:
             td_error = self._improve(sample.data, self._importance(sample.info))
             priorities = tf.cast(tf.abs(td_error), tf.float64) + _MIN_PRIORITY
             self._graph_client.update_priorities(REPLAY, sample.info.key, priorities)
-            self._max_priority.assign(
-                tf.maximum(self._max_priority, tf.reduce_max(priorities))
-            )
+            self._max_priority.assign(tf.maximum(self._max_priority, tf.reduce_max(priorities)))
             self._step.assign_add(1)
 
     def _importance(self, info: reverb.SampleInfo) -> tf.Tensor:
@@ -121,11 +119,9 @@ class Learner:
         """
         expected = self._expected_values(data)
         with tf.GradientTape() as tape:
-            values = _pick(_forward(self._online, data['observation']), data['action'])
+            values = _pick(_forward(self._online, data["observation"]), data["action"])
             td_error = expected - values
-            huber = tf.where(
-                tf.abs(td_error) < 1.0, 0.5 * td_error**2, tf.abs(td_error) - 0.5
-            )
+            huber = tf.where(tf.abs(td_error) < 1.0, 0.5 * td_error**2, tf.abs(td_error) - 0.5)
             loss = tf.reduce_mean(importance * huber)
         gradients = tape.gradient(loss, self._online)
         gradients, _ = tf.clip_by_global_norm(gradients, 10.0)
@@ -138,9 +134,9 @@ class Learner:
     def _expected_values(self, data: dict[str, tf.Tensor]) -> tf.Tensor:
         """The n-step double-DQN target, float32 `[B]`."""
         # Factor of reward k is the product of the discounts before it; the last is the bootstrap's.
-        factors = tf.math.cumprod(self._config.gamma * data['discount'], axis=1)
+        factors = tf.math.cumprod(self._config.gamma * data["discount"], axis=1)
         before = tf.concat([tf.ones_like(factors[:, :1]), factors[:, :-1]], axis=1)
-        rewards = tf.reduce_sum(before * data['reward'], axis=1)
-        best = tf.argmax(_forward(self._online, data['next_observation']), axis=1)
-        after = _pick(_forward(self._target, data['next_observation']), best)
+        rewards = tf.reduce_sum(before * data["reward"], axis=1)
+        best = tf.argmax(_forward(self._online, data["next_observation"]), axis=1)
+        after = _pick(_forward(self._target, data["next_observation"]), best)
         return rewards + factors[:, -1] * after

@@ -26,8 +26,8 @@ class ActorProcesses:
         for index in range(self._config.actors):
             command = [
                 sys.executable,
-                '-m',
-                'examples.cartpole_dqn.actor',
+                "-m",
+                "examples.cartpole_dqn.actor",
                 self._address,
                 str(index),
                 self._config.to_json(),
@@ -50,4 +50,6 @@ class ActorProcesses:
         for index, process in enumerate(self._processes):
             code = process.poll()
             if code is not None:
-                raise RuntimeError(f'Actor {index} ended with exit code {code}; its error is above.')
+                raise RuntimeError(
+                    f"Actor {index} ended with exit code {code}; its error is above."
+                )

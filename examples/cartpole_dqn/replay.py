@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import reverb_tf as reverb
 import tensorflow as tf
 
+import reverb_tf as reverb
 from examples.cartpole_dqn import network
 from examples.cartpole_dqn.config import EPISODES, REPLAY, VARIABLES, Config
 
@@ -13,11 +13,11 @@ def transition_signature(n_step: int) -> dict[str, tf.TensorSpec]:
     """What an item of the replay table is: `n_step` steps and the observation after them."""
     observation = tf.TensorSpec([network.OBSERVATION_SIZE], tf.float32)
     return {
-        'observation': observation,
-        'action': tf.TensorSpec([], tf.int32),
-        'reward': tf.TensorSpec([n_step], tf.float32),
-        'discount': tf.TensorSpec([n_step], tf.float32),
-        'next_observation': observation,
+        "observation": observation,
+        "action": tf.TensorSpec([], tf.int32),
+        "reward": tf.TensorSpec([n_step], tf.float32),
+        "discount": tf.TensorSpec([n_step], tf.float32),
+        "next_observation": observation,
     }
 
 

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import collections
+import os
 import time
 from collections.abc import Sequence
 
 import gymnasium
 import matplotlib
 import numpy as np
-import reverb_tf as reverb
 import tqdm
 
+import reverb_tf as reverb
 from examples.cartpole_dqn import network
 from examples.cartpole_dqn.config import EPISODES, REPLAY, Config
 
-matplotlib.use('Agg')  # Draws into files, needs no display.
+matplotlib.use("Agg")  # Draws into files, needs no display.
 from matplotlib import pyplot  # noqa: E402
 
 _SECONDS_BETWEEN_REPORTS = 1.0
@@ -29,9 +30,9 @@ class Report:
         self._config = config
         self._tables = tables
         self._client = client
-        self._bar = tqdm.tqdm(total=config.steps, unit='step', smoothing=0.1)
+        self._bar = tqdm.tqdm(total=config.steps, unit="step", smoothing=0.1)
         self._returns: list[float] = []
-        self._return_inserts: list[int] = []
+        self._lengths: list[float] = []
         self._ratios: list[tuple[int, float]] = []
         self._recent = collections.deque([(time.monotonic(), 0, 0)], maxlen=6)
 
@@ -44,41 +45,45 @@ class Report:
         info = self._tables[REPLAY].info.rate_limiter_info
         inserts, samples = info.insert_stats.completed, info.sample_stats.completed
         self._recent.append((now, inserts, samples))
-        self._read_episodes(inserts)
+        self._read_episodes()
         self._bar.set_postfix_str(self._numbers())
 
     def close(self) -> None:
+        """Ends the bar."""
         self._bar.close()
 
     def plot(self, title: str) -> None:
         """Writes the learning curve to the file `config.plot`."""
         figure, (curve, ratio) = pyplot.subplots(
-            2, 1, figsize=(8, 6), sharex=True, height_ratios=[3, 1], layout='constrained'
+            2, 1, figsize=(8, 6), sharex=True, height_ratios=[3, 1], layout="constrained"
         )
-        curve.plot(self._return_inserts, self._returns, '.', color='0.75', label='episode')
+        steps = np.cumsum(self._lengths)
+        curve.plot(steps, self._returns, ".", color="0.75", label="episode")
         if len(self._returns) >= _EPISODES_AVERAGED:
             window = np.ones(_EPISODES_AVERAGED) / _EPISODES_AVERAGED
-            mean = np.convolve(self._returns, window, mode='valid')
-            label = f'mean of {_EPISODES_AVERAGED}'
-            curve.plot(self._return_inserts[_EPISODES_AVERAGED - 1:], mean, label=label)
-        curve.set(title=title, ylabel='return of an episode (with exploration)')
-        curve.legend(loc='upper left')
+            mean = np.convolve(self._returns, window, mode="valid")
+            label = f"mean of {_EPISODES_AVERAGED}"
+            curve.plot(steps[_EPISODES_AVERAGED - 1 :], mean, label=label)
+        curve.set(title=title, ylabel="return of an episode (with exploration)")
+        curve.legend(loc="upper left")
         if self._ratios:
-            ratio.plot(*zip(*self._ratios, strict=True), label='seen')
-        ratio.axhline(self._config.samples_per_insert, linestyle='--', color='0.5', label='target')
-        ratio.set(xlabel='transitions inserted', ylabel='replay ratio', ylim=(0, None))
-        ratio.legend(loc='lower right')
+            ratio.plot(*zip(*self._ratios, strict=True), label="seen")
+        ratio.axhline(self._config.samples_per_insert, linestyle="--", color="0.5", label="target")
+        ratio.set(xlabel="steps of all actors", ylabel="replay ratio", ylim=(0, None))
+        ratio.legend(loc="lower right")
+        os.makedirs(os.path.dirname(os.path.abspath(self._config.plot)), exist_ok=True)
         figure.savefig(self._config.plot, dpi=120)
         pyplot.close(figure)
 
-    def _read_episodes(self, inserts: int) -> None:
-        """Fetches the returns of the episodes that ended since the last report."""
+    def _read_episodes(self) -> None:
+        """Fetches the episodes that ended since the last report."""
         waiting = self._tables[EPISODES].info.current_size
         if not waiting:
             return
         for sample in self._client.sample(EPISODES, num_samples=waiting):
-            self._returns.append(float(sample[0].data[0]))
-            self._return_inserts.append(inserts)
+            episode_return, length = sample[0].data
+            self._returns.append(float(episode_return))
+            self._lengths.append(float(length))
 
     def _numbers(self) -> str:
         (then, inserts_then, samples_then), (now, inserts, samples) = (
@@ -94,14 +99,14 @@ class Report:
         if counted > 0:
             self._ratios.append((inserts, ratio))
         return (
-            f'return {mean:.0f}, {inserts_rate:.0f} inserts/s, {samples_rate:.0f} samples/s, '
-            f'ratio {ratio:.2f} of {self._config.samples_per_insert:g}'
+            f"return {mean:.0f}, {inserts_rate:.0f} inserts/s, {samples_rate:.0f} samples/s, "
+            f"ratio {ratio:.2f} of {self._config.samples_per_insert:g}"
         )
 
 
 def evaluate(weights: Sequence[np.ndarray], episodes: int, seed: int) -> list[float]:
     """Returns of `episodes` episodes of the greedy policy, on environments not trained on."""
-    environment = gymnasium.make('CartPole-v1')
+    environment = gymnasium.make("CartPole-v1")
     returns = []
     for episode in range(episodes):
         observation, _ = environment.reset(seed=1_000_000 + 1_000 * seed + episode)

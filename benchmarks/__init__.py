@@ -1,0 +1,1 @@
+"""Benchmarks of reverb_tf beside dm-reverb: `python -m benchmarks.compare`."""

@@ -1,0 +1,222 @@
+"""The workloads. Each is a generator that measures itself again whenever it is resumed.
+
+A case is `function(bench)`: it prepares (fills tables, opens writers), then yields one figure a
+round. What it prepares stays for all rounds; only the figure's own work is on the clock.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import time
+from collections.abc import Callable, Iterator
+from types import ModuleType
+
+import numpy as np
+
+from benchmarks import tables
+
+_BATCH = 256
+_KEYS_A_CALL = 1_000
+_CLOCK_EVERY = 256
+
+
+@dataclasses.dataclass(frozen=True)
+class Bench:
+    """What a case works with."""
+
+    reverb: ModuleType
+    address: str
+    seconds: float  # How long a round lasts, at least.
+
+    def client(self):
+        """A new client of the server under test."""
+        return self.reverb.Client(self.address)
+
+    def rate(self, work: Callable[[], int], finish: Callable[[], object] | None = None) -> float:
+        """Items a second of `work`, which is called until the time is up and returns its count.
+
+        `finish` is called once at the end, on the clock.
+        """
+        start = time.perf_counter()
+        count = 0
+        while time.perf_counter() - start < self.seconds:
+            count += work()
+        if finish is not None:
+            finish()
+        return count / (time.perf_counter() - start)
+
+
+def _insert_trajectory_writer(bench: Bench, max_pending: int) -> Iterator[float]:
+    writer = bench.client().trajectory_writer(num_keep_alive_refs=1)
+    values = itertools.cycle(tables.arrays("400B"))
+
+    def work() -> int:
+        for _ in range(_CLOCK_EVERY):
+            writer.append(next(values))
+            writer.create_item("insert_400B", 1.0, writer.history[-1:])
+        writer.flush(block_until_num_items=max_pending)
+        return _CLOCK_EVERY
+
+    while True:
+        yield bench.rate(work, writer.flush)
+
+
+def insert_trajectory_writer(bench: Bench) -> Iterator[float]:
+    """One-step items of 400 B through TrajectoryWriter, a second; up to 1,024 unconfirmed."""
+    return _insert_trajectory_writer(bench, 1_024)
+
+
+def insert_trajectory_writer_short(bench: Bench) -> Iterator[float]:
+    """The same with at most 64 unconfirmed when the writer is asked to wait."""
+    return _insert_trajectory_writer(bench, 64)
+
+
+def _insert_writer(bench: Bench, max_in_flight_items: int) -> Iterator[float]:
+    writer = bench.client().writer(
+        max_sequence_length=1, chunk_length=1, max_in_flight_items=max_in_flight_items
+    )
+    values = itertools.cycle(tables.arrays("400B"))
+
+    def work() -> int:
+        for _ in range(_CLOCK_EVERY):
+            writer.append(next(values))
+            writer.create_item("insert_400B", 1, 1.0)
+        return _CLOCK_EVERY
+
+    while True:
+        yield bench.rate(work, writer.flush)
+
+
+def insert_writer(bench: Bench) -> Iterator[float]:
+    """One-step items of 400 B through the legacy Writer with its default limit, a second."""
+    return _insert_writer(bench, 25)
+
+
+def insert_writer_deep(bench: Bench) -> Iterator[float]:
+    """The same with up to 1,024 items unconfirmed."""
+    return _insert_writer(bench, 1_024)
+
+
+def actor_step(bench: Bench) -> Iterator[float]:
+    """Microseconds that append and create_item of one 400 B step take from the actor."""
+    writer = bench.client().trajectory_writer(num_keep_alive_refs=1)
+    values = tables.arrays("400B")
+    while True:
+        spent, count, end = 0.0, 0, time.perf_counter() + bench.seconds
+        while time.perf_counter() < end:
+            start = time.perf_counter()
+            for value in values:
+                writer.append(value)
+                writer.create_item("insert_400B", 1.0, writer.history[-1:])
+            spent += time.perf_counter() - start
+            count += len(values)
+            writer.flush()
+        yield spent / count * 1e6
+
+
+def _dataset(bench: Bench, address: str, size: str, max_in_flight: int) -> Iterator[float]:
+    dataset = bench.reverb.TrajectoryDataset.from_table_signature(
+        server_address=address,
+        table=f"sample_{size}",
+        max_in_flight_samples_per_worker=max_in_flight,
+    )
+    batches = iter(dataset.batch(_BATCH, drop_remainder=True))
+    next(batches)
+
+    def work() -> int:
+        next(batches)
+        return _BATCH
+
+    while True:
+        yield bench.rate(work)
+
+
+def dataset_400B(bench: Bench) -> Iterator[float]:  # noqa: N802
+    """Dataset with .batch(256), items of 400 B, items a second."""
+    tables.fill(bench.client(), "sample_400B", "400B")
+    return _dataset(bench, bench.address, "400B", 2 * _BATCH)
+
+
+def dataset_400kB(bench: Bench) -> Iterator[float]:  # noqa: N802
+    """Dataset with .batch(256), items of 400 kB, items a second."""
+    tables.fill(bench.client(), "sample_400kB", "400kB")
+    return _dataset(bench, bench.address, "400kB", 2 * _BATCH)
+
+
+def dataset_in_process(bench: Bench) -> Iterator[float]:
+    """Dataset with .batch(256), items of 400 B, of a server in the same process, items a second."""
+    server = bench.reverb.Server(tables.make(bench.reverb))
+    try:
+        address = f"localhost:{server.port}"
+        tables.fill(bench.reverb.Client(address), "sample_400B", "400B")
+        yield from _dataset(bench, address, "400B", 2 * _BATCH)
+    finally:
+        server.stop()
+
+
+def client_sample(bench: Bench) -> Iterator[float]:
+    """Client.sample of 1,000 items of 400 B a call, items a second."""
+    client = bench.client()
+    tables.fill(client, "sample_400B", "400B")
+
+    def work() -> int:
+        return sum(1 for _ in client.sample("sample_400B", num_samples=1_000))
+
+    while True:
+        yield bench.rate(work)
+
+
+def mutate_priorities(bench: Bench) -> Iterator[float]:
+    """Client.mutate_priorities of 1,000 keys, calls a second."""
+    client = bench.client()
+    tables.fill(client, "update_400B", "400B")
+    keys: set[int] = set()
+    while len(keys) < _KEYS_A_CALL:
+        for sample in client.sample("update_400B", num_samples=_KEYS_A_CALL):
+            keys.add(int(sample[0].info.key))
+    rng = np.random.default_rng(0)
+    chosen = sorted(keys)[:_KEYS_A_CALL]
+    updates = [dict(zip(chosen, rng.random(_KEYS_A_CALL).tolist())) for _ in range(8)]  # noqa: B905
+    turns = itertools.cycle(updates)
+
+    def work() -> int:
+        client.mutate_priorities("update_400B", next(turns))
+        return 1
+
+    while True:
+        yield bench.rate(work)
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """One line of the table that compare.py prints."""
+
+    title: str
+    unit: str
+    # Ways of doing it; a side's figure is that of its best one.
+    ours: tuple[Callable[[Bench], Iterator[float]], ...]
+    reference: tuple[Callable[[Bench], Iterator[float]], ...]
+    less_is_better: bool = False
+
+
+def _row(title: str, unit: str, case, **kwargs) -> Row:
+    return Row(title, unit, (case,), (case,), **kwargs)
+
+
+_TRAJECTORY_WRITERS = (insert_trajectory_writer, insert_trajectory_writer_short)
+
+ROWS = {
+    "insert": Row(
+        "insert one-step items of 400 B",
+        "items/s",
+        _TRAJECTORY_WRITERS,
+        (*_TRAJECTORY_WRITERS, insert_writer, insert_writer_deep),
+    ),
+    "actor": _row("append + create_item, 400 B", "us a step", actor_step, less_is_better=True),
+    "dataset": _row("dataset, .batch(256), 400 B", "items/s", dataset_400B),
+    "dataset_large": _row("dataset, .batch(256), 400 kB", "items/s", dataset_400kB),
+    "dataset_local": _row("dataset, same process, 400 B", "items/s", dataset_in_process),
+    "sample": _row("Client.sample, 400 B", "items/s", client_sample),
+    "update": _row("mutate_priorities, 1,000 keys", "calls/s", mutate_priorities),
+}

@@ -1,0 +1,126 @@
+"""Speed of reverb_tf beside dm-reverb, both measured in one run: `python -m benchmarks.compare`.
+
+Each library has a server process and a client process of its own, in its own environment. The
+rounds of the two alternate, so that what else the machine does hits both. Absolute figures depend
+on the machine; the ratio is what to look at.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import dataclasses
+import json
+import os
+import statistics
+import sys
+
+from benchmarks import cases
+from benchmarks.pipes import Peer
+
+
+@dataclasses.dataclass
+class Side:
+    """One library: its client process, and the figures of the current row by case."""
+
+    name: str
+    client: Peer
+    figures: dict[str, list[float]] = dataclasses.field(default_factory=dict)
+
+    def measure(self, case: str) -> None:
+        """Runs one round of a case; raises RuntimeError with its error if it failed."""
+        answer = self.client.ask(case)
+        if "error" in answer:
+            raise RuntimeError(f"{self.name}, {case}: {answer['error']}")
+        self.figures.setdefault(case, []).append(answer["value"])
+
+    def best(self, less_is_better: bool) -> tuple[str, float, list[float]]:
+        """Name, median and figures of the best case of the row."""
+        medians = {case: statistics.median(values) for case, values in self.figures.items()}
+        case = (min if less_is_better else max)(medians, key=medians.get)
+        return case, medians[case], self.figures[case]
+
+
+def _start(stack: contextlib.ExitStack, name: str, python: str, seconds: float) -> Side:
+    server = stack.enter_context(Peer(python, "benchmarks.serve", name))
+    address = f"localhost:{server.read()['port']}"
+    client = stack.enter_context(Peer(python, "benchmarks.measure", name, address, str(seconds)))
+    return Side(name, client)
+
+
+def _measure_row(row: cases.Row, sides: list[Side], rounds: int) -> None:
+    """Fills in the figures of both sides. The first round only warms up."""
+    ways = {"reverb_tf": row.ours, "reverb": row.reference}
+    for side in sides:
+        side.figures.clear()
+    for turn in range(rounds + 1):
+        for side in sides if turn % 2 else reversed(sides):
+            for case in ways[side.name]:
+                side.measure(case.__name__)
+    for side in sides:
+        for case, values in side.figures.items():
+            del values[0]
+            side.client.ask(f"done {case}")
+
+
+def _show(row: cases.Row, sides: list[Side]) -> dict:
+    """Prints the line of a row; returns it for the JSON file."""
+    result = {"title": row.title, "unit": row.unit}
+    line = f"{row.title:<34}{row.unit:>10}"
+    for side in sides:
+        case, median, values = side.best(row.less_is_better)
+        result[side.name] = {"case": case, "median": median, "rounds": values}
+        spread = f"({min(values):,.4g} .. {max(values):,.4g})"
+        line += f"{median:>12,.4g} {spread:<24}"
+    if len(sides) == 2:
+        ours, reference = (result[side.name]["median"] for side in sides)
+        result["ratio"] = reference / ours if row.less_is_better else ours / reference
+        line += f"{result['ratio']:>7.2f}x"
+    print(line, flush=True)
+    return result
+
+
+def _parse(argv: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.compare",
+        description=__doc__.splitlines()[0],
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    parser.add_argument("rows", nargs="*", metavar="ROW", help=f"of {', '.join(cases.ROWS)}; all")
+    parser.add_argument("--rounds", type=int, default=5, help="rounds of each side")
+    parser.add_argument("--seconds", type=float, default=1.0, help="length of a round")
+    parser.add_argument("--ours", default=".venv/bin/python", help="Python that has reverb_tf")
+    parser.add_argument("--reference", default=".peer/bin/python", help="Python that has dm-reverb")
+    parser.add_argument("--json", help="file to write the figures to")
+    options = parser.parse_args(argv)
+    unknown = set(options.rows) - set(cases.ROWS)
+    if unknown:
+        parser.error(
+            f"no such row: {', '.join(sorted(unknown))}; there are {', '.join(cases.ROWS)}"
+        )
+    return options
+
+
+def main(argv: list[str] | None = None) -> int:
+    """The command. Exit code 1 if neither library is there."""
+    options = _parse(argv)
+    environments = {"reverb_tf": options.ours, "reverb": options.reference}
+    found = {name: python for name, python in environments.items() if os.path.exists(python)}
+    for name in environments.keys() - found.keys():
+        print(f"{name} is not measured: there is no {environments[name]}.", file=sys.stderr)
+    with contextlib.ExitStack() as stack:
+        sides = [_start(stack, name, python, options.seconds) for name, python in found.items()]
+        head = "".join(f"{side.name:>12} {'(least .. most)':<24}" for side in sides)
+        print(f"{'median of ' + str(options.rounds) + ' rounds':<44}{head}{'ratio':>8}")
+        results = []
+        for name in options.rows or cases.ROWS:
+            _measure_row(cases.ROWS[name], sides, options.rounds)
+            results.append(_show(cases.ROWS[name], sides))
+    if options.json:
+        with open(options.json, "w", encoding="utf-8") as file:
+            json.dump(results, file, indent=1)
+    return 0 if found else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

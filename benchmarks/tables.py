@@ -1,0 +1,64 @@
+"""The tables that the benchmarks use, and the data in them.
+
+Used in the environments of both libraries, so it needs nothing but numpy and the library at hand.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+import numpy as np
+
+# Floats an item, by the name of its size. Random, so that they do not compress.
+FLOATS = {"400B": 100, "400kB": 100_000}
+# Items of the tables that are sampled.
+FILLED = {"400B": 20_000, "400kB": 500}
+# Different arrays in turn, so that no cache holds just one.
+_VARIANTS = 64
+
+
+def arrays(size: str) -> list[np.ndarray]:
+    """Random float32 vectors of the given size, the same ones in every process."""
+    rng = np.random.default_rng(0)
+    return [rng.standard_normal(FLOATS[size], dtype=np.float32) for _ in range(_VARIANTS)]
+
+
+def make(reverb: ModuleType) -> list:
+    """One table to insert into, one of each size to sample from, one to update.
+
+    Args:
+      reverb: the library, `reverb_tf` or `reverb`.
+    """
+
+    def table(name: str, sampler, max_size: int, floats: int):
+        import tensorflow as tf  # Both take signatures as TensorSpecs.
+
+        return reverb.Table(
+            name=name,
+            sampler=sampler,
+            remover=reverb.selectors.Fifo(),
+            max_size=max_size,
+            rate_limiter=reverb.rate_limiters.MinSize(1),
+            signature=tf.TensorSpec([1, floats], tf.float32),
+        )
+
+    uniform = reverb.selectors.Uniform
+    tables = [table("insert_400B", uniform(), 100_000, FLOATS["400B"])]
+    for size, floats in FLOATS.items():
+        tables.append(table(f"sample_{size}", uniform(), FILLED[size], floats))
+    prioritized = reverb.selectors.Prioritized(priority_exponent=0.8)
+    tables.append(table("update_400B", prioritized, FILLED["400B"], FLOATS["400B"]))
+    return tables
+
+
+def fill(client, name: str, size: str) -> None:
+    """Inserts `FILLED[size]` items and waits until they are in the table."""
+    values = arrays(size)
+    writer = client.trajectory_writer(num_keep_alive_refs=1)
+    for i in range(FILLED[size]):
+        writer.append(values[i % len(values)])
+        writer.create_item(name, priority=1.0, trajectory=writer.history[-1:])
+        if i % 32 == 31:
+            writer.flush()
+    writer.end_episode()
+    writer.close()
