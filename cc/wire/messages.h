@@ -1,47 +1,55 @@
 // The messages of the two streams, read and written by hand around their bulk (spec/wire.md sections 2, 3 and 5).
 //
-// Small messages (info, unary calls) are ordinary protobuf, see proto/.
+// Small messages (info, unary calls) are ordinary protobuf, see proto/. Objects here are not thread-safe.
 #ifndef REVERB_TF_WIRE_MESSAGES_H_
 #define REVERB_TF_WIRE_MESSAGES_H_
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <grpcpp/support/byte_buffer.h>
 
 #include "cc/core/chunk.h"
 #include "cc/core/table.h"
-#include "cc/core/trajectory.h"
+#include "cc/wire/cursor.h"
+#include "cc/wire/item_codec.h"
+#include "cc/wire/slice_writer.h"
 #include "reverb_tf/status.h"
 
 namespace reverb_tf::wire {
 
-// One InsertStreamRequest as the server sees it.
-struct ParsedItem {
-  std::string table;
-  core::NewItem item;
-};
-// Finds a chunk that the stream holds; null when it does not.
-using ChunkLookup = std::function<core::ChunkRef(uint64_t key)>;
+// A received message in the pieces in which it came. Keeps them alive. Movable.
+class MessagePieces {
+ public:
+  // False when the message's memory cannot be had (gRPC ran out of it).
+  bool Reset(const grpc::ByteBuffer& message);
+  // Valid until the next Reset, also after a move.
+  Cursor cursor() const { return Cursor(views_.data(), views_.size()); }
 
+ private:
+  std::vector<grpc::Slice> slices_;
+  std::vector<std::string_view> views_;
+};
+
+// One InsertStreamRequest as the server sees it. Movable.
 class InsertRequestReader {
  public:
-  // Parses the frame: chunks become chunks (checked, copied once), items stay bytes until Items(). INVALID_ARGUMENT for
+  // Parses the frame: chunks become chunks (checked, copied once), items stay bytes until ParseItem. INVALID_ARGUMENT for
   // anything malformed.
   static Result<InsertRequestReader> Parse(const grpc::ByteBuffer& message);
 
   std::vector<core::ChunkRef>& chunks() { return chunks_; }
   const std::vector<uint64_t>& keep_chunk_keys() const { return keep_chunk_keys_; }
-  size_t num_items() const { return item_bytes_.size(); }
-  // INTERNAL "Could not find sequence chunk K." for an unknown chunk, INVALID_ARGUMENT for the rest.
+  size_t num_items() const { return items_.size(); }
+  // As ParseItem in item_codec.h.
   Result<ParsedItem> ParseItem(size_t i, const ChunkLookup& lookup) const;
 
  private:
-  std::string storage_;  // of the items
-  std::vector<std::string_view> item_bytes_;
+  MessagePieces pieces_;
+  std::vector<Cursor> items_;
   std::vector<core::ChunkRef> chunks_;
   std::vector<uint64_t> keep_chunk_keys_;
 };
@@ -52,50 +60,51 @@ class InsertRequestWriter {
   void AddChunk(const core::ChunkRef& chunk);
   void AddItem(const std::string& table, const core::NewItem& item);
   void AddKeepChunkKey(uint64_t key);
-  size_t num_bytes() const;
-  bool empty() const;
+  size_t num_bytes() const { return writer_.num_bytes(); }
+  bool empty() const { return writer_.empty(); }
   // Returns the message and starts over.
-  grpc::ByteBuffer Finish();
+  grpc::ByteBuffer Finish() { return writer_.Finish(); }
 
  private:
-  std::vector<grpc::Slice> slices_;
-  std::string small_;  // bytes after the last slice
-  size_t num_bytes_ = 0;
+  SliceWriter writer_;
 };
 
 // InsertStreamResponse { repeated uint64 keys = 1 } (packed when written; both forms are read).
 grpc::ByteBuffer SerializeInsertResponse(const uint64_t* keys, size_t n);
+// Appends. INVALID_ARGUMENT for a malformed message.
 Status ParseInsertResponse(const grpc::ByteBuffer& message, std::vector<uint64_t>* keys);
 
-// Builds SampleStreamResponses. Chunk bytes are referenced, not copied, when they are large. Samples of the peer are
-// split over entries and responses by the rule of spec/wire.md 5.2 (2 MiB).
+// Builds SampleStreamResponses. Chunk bytes are referenced, not copied, when they are large. A sample is split over entries and
+// responses by the rule of spec/wire.md 5.2: once a response has passed 2 MiB, what remains goes into the next.
 class SampleResponseWriter {
  public:
-  // `table` is the item's table name. Finished messages are appended to `out`.
+  // `table` is the item's table name. Responses that became full are appended to `out`.
   void AddSample(const std::string& table, const core::SampledItem& sample,
                  std::vector<grpc::ByteBuffer>* out);
-  bool empty() const;
-  grpc::ByteBuffer Finish();
+  size_t num_bytes() const { return writer_.num_bytes(); }
+  bool empty() const { return writer_.empty(); }
+  // Returns the last response and starts over. Only if not empty.
+  grpc::ByteBuffer Finish() { return writer_.Finish(); }
 
  private:
-  void AddBytes(std::string_view bytes);
-  std::vector<grpc::Slice> slices_;
-  std::string small_;
-  size_t num_bytes_ = 0;
+  SliceWriter writer_;
 };
 
 // Reads SampleStreamResponses in order and puts samples together.
 class SampleResponseReader {
  public:
   // Appends each sample that is complete after this message; trajectories are checked as Trajectory::Create says.
-  // INTERNAL / INVALID_ARGUMENT for what breaks the protocol.
+  // INTERNAL / INVALID_ARGUMENT for what breaks the protocol; the reader is of no use then.
   Status Read(const grpc::ByteBuffer& message, std::vector<core::SampledItem>* complete);
   // True inside a sample: the stream must not end now.
   bool in_sample() const { return in_sample_; }
 
  private:
+  Status ReadEntry(Cursor entry, std::vector<core::SampledItem>* complete);
+  Status FinishSample(Cursor info, core::SampledItem* sample);
+
   bool in_sample_ = false;
-  std::string info_bytes_;
+  std::string info_bytes_;  // of a sample that an earlier message began
   std::vector<core::ChunkRef> chunks_;
 };
 
