@@ -83,6 +83,10 @@ def reverb_shared_library(name, version_script, deps, srcs = [], libraries = [],
             "-Wl,--gc-sections",
             "-Wl,--as-needed",
             "-Wl,-z,relro,-z,now",
+            # A weak reference that nothing in the library defines is null, whatever the process has by that name:
+            # gRPC's thread-local variables have such ("TLS init function"). Only ld.bfd knows the option.
+            "-fuse-ld=bfd",
+            "-Wl,-z,nodynamic-undefined-weak",
         ] + ([] if undefined else ["-Wl,-z,defs"]) + ["$(locations %s)" % library for library in libraries],
         linkshared = 1,
         linkstatic = 1,
