@@ -39,6 +39,7 @@ class Selector {
   // FAILED_PRECONDITION when empty. Does not remove.
   virtual Result<Pick> Sample() = 0;
 
+  // O(1); keeps the memory for what comes next.
   virtual void Clear() = 0;
   virtual size_t size() const = 0;
   // Heap memory in use.

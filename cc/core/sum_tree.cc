@@ -5,13 +5,15 @@ namespace reverb_tf::core {
 void SumTree::Append(double weight) {
   size_t node = size_ / 8;
   ++size_;
-  for (size_t level = 0;; ++level) {
-    if (level == levels_.size()) {
-      levels_.emplace_back(1);
-      if (level > 0) levels_[level][0].values[0] = total_;  // of what was the top
+  for (int level = 0;; ++level) {
+    std::vector<Node>& nodes = levels_[level];
+    if (level == height_) {
+      ++height_;
+      nodes.resize(1);
+      if (level > 0) nodes[0].values[0] = total_;  // of what was the top
     }
-    if (node >= levels_[level].size()) levels_[level].resize(node + 1);
-    if (levels_[level].size() == 1) break;
+    if (node >= nodes.size()) nodes.resize(node + 1);
+    if (nodes.size() == 1) break;
     node /= 8;
   }
   Set(size_ - 1, weight);
@@ -24,8 +26,8 @@ void SumTree::RemoveLast() {
 
 void SumTree::Set(size_t i, double weight) {
   double value = weight;
-  for (std::vector<Node>& level : levels_) {
-    Node& node = level[i / 8];
+  for (int level = 0; level < height_; ++level) {
+    Node& node = levels_[level][i / 8];
     if (node.values[i % 8] == value) return;  // and so are all sums above
     node.values[i % 8] = value;
     value = node.Sum();
@@ -49,18 +51,19 @@ size_t SumTree::Node::Choose(double* target) const {
 
 size_t SumTree::Find(double target) const {
   size_t i = 0;
-  for (size_t level = levels_.size(); level-- > 0;) i = i * 8 + levels_[level][i].Choose(&target);
+  for (int level = height_; level-- > 0;) i = i * 8 + levels_[level][i].Choose(&target);
   return i;
 }
 
 void SumTree::Clear() {
   size_ = 0;
   total_ = 0;
-  levels_.clear();
+  height_ = 0;
+  for (std::vector<Node>& level : levels_) level.clear();
 }
 
 size_t SumTree::memory_bytes() const {
-  size_t bytes = levels_.capacity() * sizeof(levels_[0]);
+  size_t bytes = 0;
   for (const std::vector<Node>& level : levels_) bytes += level.capacity() * sizeof(Node);
   return bytes;
 }

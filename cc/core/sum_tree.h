@@ -2,6 +2,7 @@
 #ifndef REVERB_TF_CORE_SUM_TREE_H_
 #define REVERB_TF_CORE_SUM_TREE_H_
 
+#include <array>
 #include <cstddef>
 #include <vector>
 
@@ -26,7 +27,7 @@ class SumTree {
   // zero, whatever the rounding. 0 <= target; total() > 0.
   size_t Find(double target) const;
 
-  void Clear();
+  void Clear();  // O(1); keeps the memory
   size_t memory_bytes() const;
 
  private:
@@ -40,9 +41,12 @@ class SumTree {
     size_t Choose(double* target) const;
   };
 
+  inline static constexpr int kMaxHeight = 11;  // 8^11 weights
+
   size_t size_ = 0;
   double total_ = 0;
-  std::vector<std::vector<Node>> levels_;  // the last has one node; value i of a level: sum of node i below
+  int height_ = 0;  // levels in use; the last has one node
+  std::array<std::vector<Node>, kMaxHeight> levels_;  // value i of a level: sum of node i of the level below
 };
 
 }  // namespace reverb_tf::core

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cc/core/clock.h"
+#include "cc/core/selector.h"
 #include "cc/core/trajectory.h"
 #include "reverb_tf/status.h"
 #include "reverb_tf/table.h"
@@ -57,6 +58,7 @@ struct TableInfo {
   int64_t num_episodes = 0;
   int64_t num_deleted_episodes = 0;
   int64_t num_unique_samples = 0;
+  int64_t memory_bytes = 0;     // of item rows, indices and selectors; trajectories and chunks are not in it
   int64_t waiting_inserts = 0;  // items
   int64_t waiting_samples = 0;  // requests
   std::string sample_state;     // RateLimiter::ExplainSample
@@ -76,7 +78,8 @@ class InsertObserver {
 
 // Thread-safe. One mutex; a batch of operations takes it once. Nothing blocks: an operation that the rate limiter does
 // not allow yet is parked, first in first out within its kind, and is executed by the thread whose operation makes it
-// possible. Callbacks run without the lock and may call the table again. Trajectories are never freed under the lock.
+// possible. Callbacks run without the lock and may call the table again; they may run on any thread that calls the table, so
+// a caller must hold no lock that a callback takes. Trajectories are never freed under the lock.
 //
 // Inserts and samples alternate while both can go on. A sample request is finished as soon as it has the number asked
 // for, or has something and nothing more can be taken now, or its bytes reach its limit.
@@ -84,7 +87,14 @@ class Table : public std::enable_shared_from_this<Table> {
  public:
   // INVALID_ARGUMENT names the option and the value. `clock` must outlive the table.
   static Result<std::shared_ptr<Table>> Create(TableOptions options, Clock* clock = Clock::System());
+  // With selectors of the caller, empty ones; options.sampler and options.remover are not looked at.
+  static Result<std::shared_ptr<Table>> Create(TableOptions options,
+                                               std::unique_ptr<Selector> sampler,
+                                               std::unique_ptr<Selector> remover, Clock* clock);
+  // Closes.
   ~Table();
+  Table(const Table&) = delete;
+  Table& operator=(const Table&) = delete;
 
   const std::string& name() const;
 
@@ -92,6 +102,7 @@ class Table : public std::enable_shared_from_this<Table> {
     // The first item that was refused (INVALID_ARGUMENT, naming value and table), or CANCELLED for a closed table. Items before
     // it are accepted, it and those after it are not.
     Status status;
+    size_t num_accepted = 0;
     // More items are parked than the table likes: max(1, min(0.1 * max_size, 1000)). The caller should give no
     // more before it has heard of the ones given.
     bool over_soft_limit = false;
@@ -137,6 +148,10 @@ class Table : public std::enable_shared_from_this<Table> {
   // goes.
   void Close();
 
+  // A look at one item, which is not counted as a sample (probability 0). Nullopt for an unknown key.
+  std::optional<SampledItem> Get(uint64_t key) const;
+
+  // n >= 1.
   bool CanSample(int64_t n) const;
   bool CanInsert(int64_t n) const;
   TableInfo Info() const;

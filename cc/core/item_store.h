@@ -1,0 +1,66 @@
+// The items of a table: rows that are found by slot, or by key.
+#ifndef REVERB_TF_CORE_ITEM_STORE_H_
+#define REVERB_TF_CORE_ITEM_STORE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "cc/core/flat_map.h"
+#include "cc/core/selector.h"
+#include "cc/core/trajectory.h"
+
+namespace reverb_tf::core {
+
+struct ItemRow {
+  uint64_t key = 0;
+  double priority = 0;
+  TrajectoryRef trajectory;
+  int64_t inserted_at_nanos = 0;
+  // Of all chunks of the trajectory when `num_chunks` > 0, so that they need not be read to delete the item; with 0
+  // the chunks are of several episodes.
+  uint64_t episode_id = 0;
+  int32_t num_chunks = 0;
+  int32_t times_sampled = 0;
+};
+
+// Rows lie in blocks, which never move; a slot is the number of a row and is used again after its item is removed.
+// Not thread-safe. Everything is O(1), growing the key index amortised.
+class ItemStore {
+ public:
+  inline static constexpr Slot kNoSlot = 0xffffffff;
+  // Items there is room for.
+  inline static constexpr int64_t kMaxSize = 0xfffffff0;
+
+  int64_t size() const { return static_cast<int64_t>(slots_.size()); }
+  ItemRow& row(Slot slot) { return blocks_[slot / kBlockSize][slot % kBlockSize]; }
+  const ItemRow& row(Slot slot) const { return blocks_[slot / kBlockSize][slot % kBlockSize]; }
+
+  // kNoSlot when absent.
+  Slot Find(uint64_t key) const {
+    const Slot* slot = slots_.Find(key);
+    return slot == nullptr ? kNoSlot : *slot;
+  }
+  void Prefetch(uint64_t key) const { slots_.Prefetch(key); }
+
+  // The slot of the key; a new key gets a row, of which the key is set, and second is true.
+  std::pair<Slot, bool> FindOrAdd(uint64_t key);
+  // Removes the item and returns its trajectory.
+  TrajectoryRef Remove(Slot slot);
+
+  size_t memory_bytes() const;
+
+ private:
+  inline static constexpr size_t kBlockSize = 512;
+
+  FlatMap<Slot, kNoSlot> slots_;  // by key
+  std::vector<std::unique_ptr<ItemRow[]>> blocks_;
+  Slot num_rows_ = 0;         // used so far
+  Slot first_free_ = kNoSlot;  // below num_rows_; the key of a free row is the next free slot
+};
+
+}  // namespace reverb_tf::core
+
+#endif  // REVERB_TF_CORE_ITEM_STORE_H_

@@ -1,0 +1,102 @@
+// The lock of a table, its parked operations, and the loop that executes them.
+#ifndef REVERB_TF_CORE_TABLE_IMPL_H_
+#define REVERB_TF_CORE_TABLE_IMPL_H_
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "cc/core/insert_notices.h"
+#include "cc/core/mutex.h"
+#include "cc/core/parked_inserts.h"
+#include "cc/core/table.h"
+#include "cc/core/table_state.h"
+
+namespace reverb_tf::core {
+
+// An operation locks, parks itself, pumps (executes what the limiter allows, first in first out), unlocks, and then
+// settles: calls back and frees. Lock order: mu_, then the mutex of notices_.
+class Table::Impl {
+ public:
+  Impl(TableOptions options, std::unique_ptr<Selector> sampler, std::unique_ptr<Selector> remover,
+       Clock* clock);
+
+  // See Table. The caller keeps the table alive during the call; `self` is for timers.
+  InsertResult Insert(std::vector<NewItem> items, const std::shared_ptr<InsertObserver>& observer);
+  void CancelInserts(const InsertObserver* observer);
+  Ticket Sample(const SampleOptions& options, SampleCallback callback, std::weak_ptr<Table> self);
+  bool CancelSample(Ticket ticket);
+  Status Mutate(const PriorityUpdate* updates, size_t num_updates, const uint64_t* deletes,
+                size_t num_deletes);
+  Status Reset();
+  void Close();
+  std::optional<SampledItem> Get(uint64_t key) const;
+  bool CanSample(int64_t n) const;
+  bool CanInsert(int64_t n) const;
+  TableInfo Info() const;
+  const TableOptions& options() const { return options_; }
+
+ private:
+  struct SampleRequest {
+    SampleOptions options;
+    SampleCallback callback;
+    std::vector<SampledItem> items;
+    size_t bytes = 0;         // of their chunks
+    bool has_waited = false;  // it was parked
+    Clock::TimerId timer = Clock::kNoTimer;
+
+    bool IsFull() const {
+      return static_cast<int64_t>(items.size()) >= options.num_samples ||
+             bytes >= options.max_bytes;
+    }
+  };
+  // In the order of arrival. Between pumps no request holds items. Nodes are made and freed without the lock.
+  using SampleQueue = std::map<Ticket, SampleRequest>;
+
+  // What an operation leaves to be done without the lock.
+  struct Aftermath {
+    std::vector<SampleQueue::node_type> requests;  // finished
+    std::vector<InsertNotice> notices;
+    std::vector<InsertBatch> batches;
+    TableState::Discarded discarded;
+  };
+
+  Status CheckItem(const NewItem& item) const;
+  Status ClosedError() const;
+  static SampleQueue::node_type MakeRequest(Ticket ticket, const SampleOptions& options,
+                                            SampleCallback callback);
+
+  // Executes parked operations until none can go on.
+  void Pump(int64_t now_nanos, Aftermath* aftermath) REQUIRES(mu_);
+  bool PumpInsert(int64_t now_nanos, Aftermath* aftermath) REQUIRES(mu_);
+  bool PumpSample(Aftermath* aftermath) REQUIRES(mu_);
+  void FinishFirstRequest(Aftermath* aftermath) REQUIRES(mu_);
+  // Calls back, without the lock.
+  void Settle(Aftermath* aftermath) EXCLUDES(mu_);
+  // OK: with its items.
+  void FinishRequest(SampleQueue::node_type node, Status status) EXCLUDES(mu_);
+
+  // Expires the request at its deadline.
+  void SetTimer(Ticket ticket, TimePoint deadline, std::weak_ptr<Table> self) EXCLUDES(mu_);
+  // Calls the request back with DEADLINE_EXCEEDED, if it is still parked.
+  void Expire(Ticket ticket) EXCLUDES(mu_);
+
+  const TableOptions options_;
+  Clock* const clock_;
+  const int64_t soft_limit_;  // of parked inserts
+  std::atomic<Ticket> last_ticket_{0};
+  InsertNotices notices_;
+
+  mutable Mutex mu_;
+  bool closed_ GUARDED_BY(mu_) = false;
+  TableState state_;  // guarded by mu_ but for CheckPriority, sampler() and remover(), which do not change
+  ParkedInserts inserts_ GUARDED_BY(mu_);
+  SampleQueue requests_ GUARDED_BY(mu_);
+};
+
+}  // namespace reverb_tf::core
+
+#endif  // REVERB_TF_CORE_TABLE_IMPL_H_

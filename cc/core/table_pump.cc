@@ -1,0 +1,70 @@
+// The loop that executes parked operations.
+#include <utility>
+
+#include "cc/core/table_impl.h"
+
+namespace reverb_tf::core {
+
+void Table::Impl::Pump(int64_t now_nanos, Aftermath* aftermath) {
+  // One insert, then what can be sampled for the first request: the two kinds alternate.
+  bool progress = true;
+  while (progress) {
+    progress = PumpInsert(now_nanos, aftermath);
+    progress |= PumpSample(aftermath);
+  }
+  if (!requests_.empty() && !requests_.begin()->second.items.empty()) {
+    FinishFirstRequest(aftermath);
+  }
+  notices_.Add(&aftermath->notices);
+}
+
+bool Table::Impl::PumpInsert(int64_t now_nanos, Aftermath* aftermath) {
+  if (inserts_.empty() || !state_.limiter().CanInsert(1)) return false;
+  InsertBatch& batch = inserts_.front();
+  NewItem& item = batch.items[batch.next];
+  state_.InsertOrUpdate(&item, now_nanos, &aftermath->discarded);
+  if (batch.observer) {
+    std::vector<InsertNotice>& notices = aftermath->notices;
+    if (notices.empty() || notices.back().observer != batch.observer) {
+      notices.push_back({batch.observer, OkStatus(), {}});
+      notices.back().keys.reserve(batch.num_waiting());
+    }
+    notices.back().keys.push_back(item.key);
+  }
+  inserts_.Pop(&aftermath->batches);
+  return true;
+}
+
+bool Table::Impl::PumpSample(Aftermath* aftermath) {
+  if (requests_.empty()) return false;
+  SampleRequest& request = requests_.begin()->second;
+  bool progress = false;
+  while (!request.IsFull() && state_.limiter().CanSample(1)) {
+    SampledItem& item = request.items.emplace_back();
+    state_.Sample(&item, &aftermath->discarded);
+    item.rate_limited = request.has_waited;
+    request.bytes += item.trajectory->chunk_bytes();
+    progress = true;
+  }
+  if (request.IsFull()) FinishFirstRequest(aftermath);
+  return progress;
+}
+
+void Table::Impl::FinishFirstRequest(Aftermath* aftermath) {
+  aftermath->requests.push_back(requests_.extract(requests_.begin()));
+}
+
+void Table::Impl::Settle(Aftermath* aftermath) {
+  for (SampleQueue::node_type& node : aftermath->requests) {
+    FinishRequest(std::move(node), OkStatus());
+  }
+  notices_.Deliver();
+}
+
+void Table::Impl::FinishRequest(SampleQueue::node_type node, Status status) {
+  SampleRequest& request = node.mapped();
+  if (request.timer != Clock::kNoTimer) clock_->Cancel(request.timer);
+  request.callback({std::move(status), std::move(request.items)});
+}
+
+}  // namespace reverb_tf::core

@@ -1,0 +1,163 @@
+#include "cc/core/table_state.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+#include <utility>
+
+namespace reverb_tf::core {
+namespace {
+
+// So many keys ahead their entries of the index are fetched into the cache.
+constexpr size_t kPrefetchDistance = 8;
+
+void Must(const Status& status) {
+  if (status.ok()) return;
+  std::fprintf(stderr, "reverb_tf: table damaged: %s\n", status.ToString().c_str());
+  std::abort();
+}
+
+Selector::Pick MustSample(Selector* selector) {
+  const Result<Selector::Pick> pick = selector->Sample();
+  Must(pick.status());
+  return *pick;
+}
+
+}  // namespace
+
+TableState::TableState(int64_t max_size, int32_t max_times_sampled,
+                       const RateLimiterOptions& rate_limiter, std::unique_ptr<Selector> sampler,
+                       std::unique_ptr<Selector> remover)
+    : max_size_(std::min(max_size, ItemStore::kMaxSize - 1)),
+      max_times_sampled_(max_times_sampled),
+      limiter_(rate_limiter),
+      sampler_(std::move(sampler)),
+      remover_(std::move(remover)) {}
+
+Status TableState::CheckPriority(double priority) const {
+  REVERB_TF_RETURN_IF_ERROR(sampler_->CheckPriority(priority));
+  return remover_->CheckPriority(priority);
+}
+
+void TableState::InsertOrUpdate(NewItem* item, int64_t now_nanos, Discarded* discarded) {
+  const auto [slot, added] = items_.FindOrAdd(item->key);
+  if (!added) {
+    SetPriority(slot, item->priority);
+    return;
+  }
+  FillRow(&items_.row(slot), item, now_nanos);
+  Must(sampler_->Insert(slot, item->priority));
+  Must(remover_->Insert(slot, item->priority));
+  if (items_.size() > max_size_) {
+    discarded->trajectories.push_back(Remove(MustSample(remover_.get()).slot));
+  }
+  limiter_.DidInsert();
+}
+
+void TableState::FillRow(ItemRow* row, NewItem* item, int64_t now_nanos) {
+  row->priority = item->priority;
+  row->times_sampled = item->times_sampled;
+  // Distinct, so that the order of insertion can be told from them.
+  last_inserted_at_nanos_ = std::max(now_nanos, last_inserted_at_nanos_ + 1);
+  row->inserted_at_nanos = last_inserted_at_nanos_;
+  row->trajectory = std::move(item->trajectory);
+
+  const Trajectory& trajectory = *row->trajectory;
+  const int n = trajectory.num_chunks();
+  row->episode_id = trajectory.chunk(0)->header().episode_id;
+  row->num_chunks = n;
+  for (int i = 1; i < n; ++i) {
+    if (trajectory.chunk(i)->header().episode_id != row->episode_id) row->num_chunks = 0;
+  }
+  if (row->num_chunks > 0) {
+    episodes_.Add(row->episode_id, n);
+    return;
+  }
+  for (int i = 0; i < n; ++i) episodes_.Add(trajectory.chunk(i)->header().episode_id, 1);
+}
+
+void TableState::Sample(SampledItem* sample, Discarded* discarded) {
+  const Selector::Pick pick = MustSample(sampler_.get());
+  ItemRow& row = items_.row(pick.slot);
+  if (row.times_sampled == 0) ++num_unique_samples_;
+  // A peer chooses where the count begins.
+  if (row.times_sampled < std::numeric_limits<int32_t>::max()) ++row.times_sampled;
+  limiter_.DidSample();
+
+  sample->key = row.key;
+  sample->probability = pick.probability;
+  sample->priority = row.priority;
+  sample->table_size = items_.size();
+  sample->inserted_at_nanos = row.inserted_at_nanos;
+  sample->times_sampled = row.times_sampled;
+  sample->trajectory = row.trajectory;
+  if (max_times_sampled_ > 0 && row.times_sampled == max_times_sampled_) {
+    discarded->trajectories.push_back(Remove(pick.slot));
+  }
+}
+
+void TableState::Delete(uint64_t key, Discarded* discarded) {
+  const Slot slot = items_.Find(key);
+  if (slot != ItemStore::kNoSlot) discarded->trajectories.push_back(Remove(slot));
+}
+
+void TableState::Update(const PriorityUpdate* updates, size_t num_updates) {
+  for (size_t i = 0; i < num_updates; ++i) {
+    if (i + kPrefetchDistance < num_updates) items_.Prefetch(updates[i + kPrefetchDistance].key);
+    const Slot slot = items_.Find(updates[i].key);
+    if (slot != ItemStore::kNoSlot) SetPriority(slot, updates[i].priority);
+  }
+}
+
+void TableState::SetPriority(Slot slot, double priority) {
+  items_.row(slot).priority = priority;
+  Must(sampler_->Update(slot, priority));
+  Must(remover_->Update(slot, priority));
+}
+
+TrajectoryRef TableState::Remove(Slot slot) {
+  const ItemRow& row = items_.row(slot);
+  if (row.num_chunks > 0) {
+    episodes_.Remove(row.episode_id, row.num_chunks);
+  } else {
+    const Trajectory& trajectory = *row.trajectory;
+    for (int i = 0; i < trajectory.num_chunks(); ++i) {
+      episodes_.Remove(trajectory.chunk(i)->header().episode_id, 1);
+    }
+  }
+  Must(sampler_->Delete(slot));
+  Must(remover_->Delete(slot));
+  limiter_.DidDelete();
+  return items_.Remove(slot);
+}
+
+void TableState::Reset(Discarded* discarded) {
+  discarded->stores.push_back(std::exchange(items_, ItemStore()));
+  discarded->episodes.push_back(std::exchange(episodes_, EpisodeCounter()));
+  sampler_->Clear();
+  remover_->Clear();
+  limiter_.Reset();
+  num_unique_samples_ = 0;
+}
+
+bool TableState::Get(uint64_t key, SampledItem* item) const {
+  const Slot slot = items_.Find(key);
+  if (slot == ItemStore::kNoSlot) return false;
+  const ItemRow& row = items_.row(slot);
+  item->key = row.key;
+  item->priority = row.priority;
+  item->table_size = items_.size();
+  item->inserted_at_nanos = row.inserted_at_nanos;
+  item->times_sampled = row.times_sampled;
+  item->trajectory = row.trajectory;
+  return true;
+}
+
+int64_t TableState::memory_bytes() const {
+  return static_cast<int64_t>(items_.memory_bytes() + sampler_->memory_bytes() +
+                              remover_->memory_bytes()) +
+         episodes_.memory_bytes();
+}
+
+}  // namespace reverb_tf::core

@@ -1,0 +1,74 @@
+// What a table holds, and what an insert, a sample and a deletion do to it.
+#ifndef REVERB_TF_CORE_TABLE_STATE_H_
+#define REVERB_TF_CORE_TABLE_STATE_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "cc/core/episode_counter.h"
+#include "cc/core/item_store.h"
+#include "cc/core/rate_limiter.h"
+#include "cc/core/selector.h"
+#include "cc/core/table.h"
+
+namespace reverb_tf::core {
+
+// Not thread-safe but for CheckPriority: the table calls it under its lock. What is to be freed is handed out in
+// a Discarded, to be destroyed without the lock. Priorities have passed CheckPriority; that a selector refuses one all the
+// same, or a slot, is a damaged process, which is ended.
+class TableState {
+ public:
+  struct Discarded {
+    std::vector<TrajectoryRef> trajectories;
+    std::vector<ItemStore> stores;
+    std::vector<EpisodeCounter> episodes;
+  };
+
+  TableState(int64_t max_size, int32_t max_times_sampled, const RateLimiterOptions& rate_limiter,
+             std::unique_ptr<Selector> sampler, std::unique_ptr<Selector> remover);
+
+  // INVALID_ARGUMENT with the value, when the sampler or the remover cannot hold it. Thread-safe.
+  Status CheckPriority(double priority) const;
+
+  // Inserts the item, taking its trajectory, and evicts one if there are too many then; or, if the key is there
+  // already, updates its priority.
+  void InsertOrUpdate(NewItem* item, int64_t now_nanos, Discarded* discarded);
+  // The table is not empty. rate_limited is left to the caller.
+  void Sample(SampledItem* sample, Discarded* discarded);
+  // Unknown keys are ignored.
+  void Delete(uint64_t key, Discarded* discarded);
+  void Update(const PriorityUpdate* updates, size_t num_updates);
+  // Empty, all counters zero.
+  void Reset(Discarded* discarded);
+  // False for an unknown key.
+  bool Get(uint64_t key, SampledItem* item) const;
+
+  const RateLimiter& limiter() const { return limiter_; }
+  const Selector& sampler() const { return *sampler_; }
+  const Selector& remover() const { return *remover_; }
+  int64_t size() const { return items_.size(); }
+  int64_t num_unique_samples() const { return num_unique_samples_; }
+  const EpisodeCounter& episodes() const { return episodes_; }
+  int64_t memory_bytes() const;
+
+ private:
+  void FillRow(ItemRow* row, NewItem* item, int64_t now_nanos);
+  void SetPriority(Slot slot, double priority);
+  // Takes the item out and returns its trajectory.
+  TrajectoryRef Remove(Slot slot);
+
+  const int64_t max_size_;
+  const int32_t max_times_sampled_;
+  RateLimiter limiter_;
+  const std::unique_ptr<Selector> sampler_;
+  const std::unique_ptr<Selector> remover_;
+  ItemStore items_;
+  EpisodeCounter episodes_;
+  int64_t num_unique_samples_ = 0;
+  int64_t last_inserted_at_nanos_ = 0;
+};
+
+}  // namespace reverb_tf::core
+
+#endif  // REVERB_TF_CORE_TABLE_STATE_H_
