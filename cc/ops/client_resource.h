@@ -1,0 +1,35 @@
+// The resource behind a ReverbClient handle.
+#ifndef REVERB_TF_OPS_CLIENT_RESOURCE_H_
+#define REVERB_TF_OPS_CLIENT_RESOURCE_H_
+
+#include <memory>
+#include <string>
+
+#include "cc/ops/sampler_pool.h"
+#include "reverb_tf/client.h"
+#include "tensorflow/core/framework/resource_base.h"
+
+namespace reverb_tf::ops {
+
+// One client, shared by all ops that hold the handle. Calls in flight hold a reference, so that
+// deleting the handle does not pull the client away from under them. Creating it does not connect.
+class ClientResource : public tensorflow::ResourceBase {
+ public:
+  explicit ClientResource(const std::string& address)
+      : client_(Client::Create(address)), samplers_(client_) {}
+
+  std::string DebugString() const override {
+    return "reverb_tf client of the server at " + client_->address();
+  }
+
+  Client& client() { return *client_; }
+  SamplerPool& samplers() { return samplers_; }
+
+ private:
+  const std::shared_ptr<Client> client_;
+  SamplerPool samplers_;
+};
+
+}  // namespace reverb_tf::ops
+
+#endif  // REVERB_TF_OPS_CLIENT_RESOURCE_H_

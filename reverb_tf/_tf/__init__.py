@@ -1,0 +1,1 @@
+"""What needs TensorFlow and is shared by the modules that do. Private."""
