@@ -63,6 +63,10 @@ def _measure_row(row: cases.Row, sides: list[Side], rounds: int) -> None:
             side.client.ask(f"done {case}")
 
 
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
+
+
 def _show(row: cases.Row, sides: list[Side]) -> dict:
     """Prints the line of a row; returns it for the JSON file."""
     result = {"title": row.title, "unit": row.unit}
@@ -70,12 +74,14 @@ def _show(row: cases.Row, sides: list[Side]) -> dict:
     for side in sides:
         case, median, values = side.best(row.less_is_better)
         result[side.name] = {"case": case, "median": median, "rounds": values}
-        spread = f"({min(values):,.4g} .. {max(values):,.4g})"
-        line += f"{median:>12,.4g} {spread:<24}"
+        spread = f"({_number(min(values))} .. {_number(max(values))})"
+        line += f"{_number(median):>12} {spread:<24}"
     if len(sides) == 2:
         ours, reference = (result[side.name]["median"] for side in sides)
         result["ratio"] = reference / ours if row.less_is_better else ours / reference
         line += f"{result['ratio']:>7.2f}x"
+    if len(row.reference) > 1:
+        line += "  best of its ways: " + ", ".join(result[side.name]["case"] for side in sides)
     print(line, flush=True)
     return result
 
