@@ -29,8 +29,8 @@ class TFClient:
     `tf.errors.CancelledError` at once when their step is cancelled or their session closed. An op that cannot reach the
     server ends with `tf.errors.UnavailableError`, which names the address.
 
-    Creating a client does not connect. The client belongs to the graph (or the eager context) it is created in; in eager
-    mode it can be used in every `tf.function`.
+    Creating a client does not connect. The client belongs to the graph (or the eager context) it is created in; in
+    eager mode it can be used in every `tf.function`.
     """
 
     def __init__(self, server_address: str, shared_name: str | None = None, name: str = "reverb"):

@@ -16,11 +16,13 @@ def _lists_to_tuples(nest: Any) -> Any:
     """Replaces lists by tuples at every level: `tf.data` takes a list for a tensor."""
     if isinstance(nest, list):
         return tuple(_lists_to_tuples(value) for value in nest)
-    if isinstance(nest, tuple) and not isinstance(nest, tf.TensorShape):
+    if isinstance(nest, tuple):
         values = [_lists_to_tuples(value) for value in nest]
         return type(nest)(*values) if hasattr(nest, "_fields") else tuple(values)
     if isinstance(nest, dict):
-        return type(nest)((key, _lists_to_tuples(value)) for key, value in nest.items())
+        result = nest.copy()
+        result.update((key, _lists_to_tuples(value)) for key, value in nest.items())
+        return result
     return nest
 
 
@@ -43,25 +45,27 @@ def _check_options(
         if value != -1 and value < 1:
             raise ValueError(f"{name} ({value}) must be an integer >= 1 or -1")
     if rate_limiter_timeout_ms < -1:
-        raise ValueError(f"rate_limiter_timeout_ms ({rate_limiter_timeout_ms}) must be an integer >= -1")
+        raise ValueError(
+            f"rate_limiter_timeout_ms ({rate_limiter_timeout_ms}) must be an integer >= -1"
+        )
 
 
 class TrajectoryDataset(tf.compat.v1.data.Dataset):
     """Samples items from a table; each element is one whole trajectory.
 
-    An element is a `ReplaySample`: `info` is a `SampleInfo` of scalars, `data` a nest of tensors, one for each column of
-    the trajectory, with its length as the leading axis (squeezed columns have none).
+    An element is a `ReplaySample`: `info` is a `SampleInfo` of scalars, `data` a nest of tensors, one for each column
+    of the trajectory, with its length as the leading axis (squeezed columns have none).
 
     Works in eager mode, in `tf.function` and in v1 graphs (initializable and one-shot iterators). Nothing connects to
     the server before an iterator is created; that waits at most 30 s for the table's signature and fails with
     `tf.errors.InvalidArgumentError` when `dtypes` and `shapes` do not agree with it.
 
-    Each worker of each iterator has up to `max_in_flight_samples_per_worker` items requested or buffered. They count as
-    sampled, so for a queue or a prioritized table choose it small: what is buffered when an iterator is dropped is lost,
-    and buffered items keep the priorities they were sampled with.
+    Each worker of each iterator has up to `max_in_flight_samples_per_worker` items requested or buffered. They count
+    as sampled, so for a queue or a prioritized table choose it small: what is buffered when an iterator is dropped is
+    lost, and buffered items keep the priorities they were sampled with.
 
-    The sequence ends when `max_samples` were returned or the rate limiter blocked for `rate_limiter_timeout_ms`. It ends
-    with an error when the server cannot be reached, or stops.
+    The sequence ends when `max_samples` were returned or the rate limiter blocked for `rate_limiter_timeout_ms`. It
+    ends with an error when the server cannot be reached, or stops.
     """
 
     def __init__(
@@ -103,7 +107,6 @@ class TrajectoryDataset(tf.compat.v1.data.Dataset):
             rate_limiter_timeout_ms,
             max_samples,
         )
-        # With the leaves converted first, a shape given as a list or tuple would be a nest: flatten like dtypes.
         self._server_address = server_address
         self._table = table
         dtypes = _lists_to_tuples(dtypes)

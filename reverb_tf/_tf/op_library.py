@@ -68,7 +68,7 @@ def load(library: pathlib.Path) -> types.ModuleType:
         raise ImportError(f"The op library of reverb_tf cannot be loaded: {error.message}") from error
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def ops() -> types.ModuleType:
     """Returns the op wrappers of this package's library: `reverb_client`, `reverb_client_sample`, ...
 

@@ -5,8 +5,7 @@ import pytest
 import tensorflow as tf
 
 import reverb_tf as reverb
-
-from .conftest import uniform_table, wait_until_blocked
+from tests.tf.support import uniform_table, wait_until_blocked
 
 v1 = tf.compat.v1
 

@@ -1,0 +1,137 @@
+#include "cc/ops/sampler_pool.h"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+#include <vector>
+
+namespace reverb_tf::ops {
+namespace {
+
+// What the samplers of a FakeClient were asked for and what became of them.
+struct Record {
+  std::vector<SamplerOptions> created;
+  int alive = 0;
+};
+
+class FakeSampler : public Sampler {
+ public:
+  explicit FakeSampler(Record* record) : record_(record) { ++record_->alive; }
+  ~FakeSampler() override { --record_->alive; }
+  Result<Sample> Next(const WaitOptions& wait) override { return InternalError("not used"); }
+  void NextAsync(Callback callback) override { callback(InternalError("not used")); }
+  void Close() override {}
+
+ private:
+  Record* const record_;
+};
+
+// A client that makes samplers and can do nothing else.
+class FakeClient : public Client {
+ public:
+  explicit FakeClient(Record* record) : record_(record) {}
+
+  Result<std::unique_ptr<Sampler>> NewSampler(const SamplerOptions& options) override {
+    if (options.table.empty()) return InvalidArgumentError("table must not be empty");
+    record_->created.push_back(options);
+    return std::unique_ptr<Sampler>(new FakeSampler(record_));
+  }
+
+  const std::string& address() const override { return address_; }
+  Result<ServerInfo> GetServerInfo(const WaitOptions& wait) override { return Unused(); }
+  Result<TableSignature> GetSignature(const std::string& table, const WaitOptions& wait) override {
+    return Unused();
+  }
+  Status MutatePriorities(const std::string& table, const KeyWithPriority* updates,
+                          size_t num_updates, const uint64_t* deletes, size_t num_deletes,
+                          const WaitOptions& wait) override {
+    return Unused();
+  }
+  std::function<void()> MutatePrioritiesAsync(const std::string& table,
+                                              std::vector<KeyWithPriority> updates,
+                                              std::vector<uint64_t> deletes,
+                                              StatusCallback callback) override {
+    return [] {};
+  }
+  Status Reset(const std::string& table, const WaitOptions& wait) override { return Unused(); }
+  Result<std::vector<uint64_t>> Insert(const TensorView* values, int32_t n,
+                                       const std::vector<TableAndPriority>& targets,
+                                       const WaitOptions& wait) override {
+    return Unused();
+  }
+  std::function<void()> InsertAsync(const TensorView* values, int32_t n,
+                                    std::vector<TableAndPriority> targets,
+                                    KeysCallback callback) override {
+    return [] {};
+  }
+  Result<std::unique_ptr<TrajectoryWriter>> NewTrajectoryWriter(
+      const TrajectoryWriterOptions& options, const WaitOptions& wait) override {
+    return Unused();
+  }
+
+ private:
+  static Status Unused() { return InternalError("not used"); }
+
+  Record* const record_;
+  const std::string address_ = "fake";
+};
+
+class SamplerPoolTest : public ::testing::Test {
+ protected:
+  Record record_;
+  SamplerPool pool_{std::make_shared<FakeClient>(&record_)};
+};
+
+TEST_F(SamplerPoolTest, SamplersTakeNothingAheadOfTheirCaller) {
+  ASSERT_TRUE(pool_.Take("t").ok());
+  ASSERT_EQ(record_.created.size(), 1u);
+  EXPECT_EQ(record_.created[0].table, "t");
+  EXPECT_TRUE(record_.created[0].on_demand);
+  EXPECT_EQ(record_.created[0].max_in_flight_samples_per_worker, 1);
+  EXPECT_EQ(record_.created[0].max_samples, -1);
+}
+
+TEST_F(SamplerPoolTest, ASamplerThatWasPutBackIsTakenAgain) {
+  std::shared_ptr<Sampler> sampler = pool_.Take("t").value();
+  Sampler* const first = sampler.get();
+  pool_.Put("t", std::move(sampler));
+  EXPECT_EQ(pool_.Take("t").value().get(), first);
+  EXPECT_EQ(record_.created.size(), 1u);
+}
+
+TEST_F(SamplerPoolTest, CallsAtTheSameTimeHaveSamplersOfTheirOwn) {
+  std::shared_ptr<Sampler> first = pool_.Take("t").value();
+  std::shared_ptr<Sampler> second = pool_.Take("t").value();
+  EXPECT_NE(first, second);
+}
+
+TEST_F(SamplerPoolTest, TablesDoNotShareSamplers) {
+  pool_.Put("a", pool_.Take("a").value());
+  std::shared_ptr<Sampler> sampler = pool_.Take("b").value();
+  ASSERT_EQ(record_.created.size(), 2u);
+  EXPECT_EQ(record_.created[1].table, "b");
+}
+
+TEST_F(SamplerPoolTest, ASamplerThatIsNotPutBackIsGone) {
+  pool_.Take("t").value().reset();
+  EXPECT_EQ(record_.alive, 0);
+  std::shared_ptr<Sampler> sampler = pool_.Take("t").value();
+  EXPECT_EQ(record_.created.size(), 2u);
+}
+
+TEST_F(SamplerPoolTest, IdleSamplersAreBounded) {
+  std::vector<std::shared_ptr<Sampler>> samplers;
+  for (size_t i = 0; i < SamplerPool::kMaxIdle + 5; ++i) {
+    samplers.push_back(pool_.Take("t").value());
+  }
+  for (std::shared_ptr<Sampler>& sampler : samplers) pool_.Put("t", std::move(sampler));
+  samplers.clear();
+  EXPECT_EQ(record_.alive, static_cast<int>(SamplerPool::kMaxIdle));
+}
+
+TEST_F(SamplerPoolTest, ErrorsOfTheClientAreReturned) {
+  EXPECT_EQ(pool_.Take("").status().code(), StatusCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace reverb_tf::ops

@@ -1,0 +1,138 @@
+"""Shape functions and properties of the registered ops."""
+
+import pytest
+import tensorflow as tf
+
+from reverb_tf._tf import op_library
+
+v1 = tf.compat.v1
+
+
+@pytest.fixture
+def graph():
+    with tf.Graph().as_default() as graph:
+        yield graph
+
+
+@pytest.fixture
+def ops():
+    return op_library.ops()
+
+
+@pytest.fixture
+def handle(graph, ops):
+    return ops.reverb_client(server_address="localhost:1")
+
+
+def test_client(handle):
+    assert handle.dtype == tf.resource
+    assert handle.shape == []
+
+
+def test_sample_outputs(handle, ops):
+    outputs = ops.reverb_client_sample(
+        handle=handle, table="t", Toutput_list=[tf.float32, tf.string]
+    )
+    for value, dtype in zip(
+        outputs[:5], (tf.uint64, tf.float64, tf.int64, tf.float64, tf.int32), strict=True
+    ):
+        assert value.shape == []
+        assert value.dtype == dtype
+    assert [o.shape.rank for o in outputs.outputs] == [None, None]
+    assert [o.dtype for o in outputs.outputs] == [tf.float32, tf.string]
+
+
+def test_sample_output_shapes(handle, ops):
+    outputs = ops.reverb_client_sample(
+        handle=handle,
+        table="t",
+        Toutput_list=[tf.float32, tf.string, tf.int32],
+        output_shapes=[[2, None], [], None],
+    ).outputs
+    assert outputs[0].shape.as_list() == [2, None]
+    assert outputs[1].shape == []
+    assert outputs[2].shape.rank is None
+    with pytest.raises(ValueError, match="output_shapes has 1"):
+        ops.reverb_client_sample(
+            handle=handle, table="t", Toutput_list=[tf.float32] * 2, output_shapes=[[]]
+        )
+
+
+def test_sample_inputs(handle, ops):
+    with pytest.raises(ValueError, match="must be rank 0"):
+        ops.reverb_client_sample(handle=handle, table=["t"], Toutput_list=[tf.float32])
+    unknown = v1.placeholder(tf.string)
+    ops.reverb_client_sample(handle=handle, table=unknown, Toutput_list=[tf.float32])
+
+
+def insert(ops, handle, tables, priorities):
+    return ops.reverb_client_insert(
+        handle=handle, data=[1, "a"], tables=tables, priorities=priorities
+    )
+
+
+def test_insert_inputs(handle, ops):
+    one = tf.constant([1.0], tf.float64)
+    insert(ops, handle, ["t"], one)
+    insert(ops, handle, v1.placeholder(tf.string), one)
+    insert(ops, handle, v1.placeholder(tf.string, [None]), one)
+    with pytest.raises(ValueError, match="must be rank 1"):
+        insert(ops, handle, "t", one)
+    with pytest.raises(ValueError, match="must be rank 1"):
+        insert(ops, handle, ["t"], tf.constant(1.0, tf.float64))
+    with pytest.raises(ValueError, match="must be equal"):
+        insert(ops, handle, ["t", "u"], one)
+
+
+def test_update_priorities_inputs(handle, ops):
+    def update(table, keys, priorities):
+        return ops.reverb_client_update_priorities(
+            handle=handle,
+            table=table,
+            keys=tf.constant(keys, tf.uint64),
+            priorities=tf.constant(priorities, tf.float64),
+        )
+
+    update("t", [1], [1.0])
+    # Checked when it runs.
+    update("t", [1, 2], [1.0])
+    with pytest.raises(ValueError, match="must be rank 0"):
+        update(["t"], [1], [1.0])
+    with pytest.raises(ValueError, match="must be rank 1"):
+        update("t", 1, [1.0])
+    with pytest.raises(ValueError, match="must be rank 1"):
+        update("t", [1], [[1.0]])
+
+
+def test_dataset(graph, ops):
+    dataset = ops.reverb_trajectory_dataset(
+        server_address="localhost:1", table="t", dtypes=[tf.int32], shapes=[[]]
+    )
+    assert dataset.dtype == tf.variant
+    assert dataset.shape == []
+    with pytest.raises(ValueError, match="must be rank 0"):
+        ops.reverb_trajectory_dataset(
+            server_address=["localhost:1"], table="t", dtypes=[tf.int32], shapes=[[]]
+        )
+
+
+def test_all_ops_are_stateful_and_documented(graph, ops):
+    handle = ops.reverb_client(server_address="localhost:1")
+    sample = ops.reverb_client_sample(handle=handle, table="t", Toutput_list=[])
+    insert_op = insert(ops, handle, ["t"], tf.constant([1.0], tf.float64))
+    update = ops.reverb_client_update_priorities(
+        handle=handle, table="t", keys=[], priorities=tf.constant([], tf.float64)
+    )
+    dataset = ops.reverb_trajectory_dataset(
+        server_address="localhost:1", table="t", dtypes=[tf.int32], shapes=[[]]
+    )
+    for op in (handle.op, sample.key.op, insert_op, update, dataset.op):
+        assert op.op_def.is_stateful
+    for wrapper in (
+        ops.reverb_client,
+        ops.reverb_client_sample,
+        ops.reverb_client_insert,
+        ops.reverb_client_update_priorities,
+        ops.reverb_trajectory_dataset,
+    ):
+        assert len(wrapper.__doc__) > 100

@@ -1,0 +1,84 @@
+"""What the tests of the graph side share: servers, writers of test data, calls on threads."""
+
+from collections.abc import Callable, Sequence
+import threading
+from typing import Any
+
+import numpy as np
+
+import reverb_tf as reverb
+
+
+class Service:
+    """A server on a free port, with a client of it."""
+
+    def __init__(self, tables: Sequence[reverb.Table]):
+        self.server = reverb.Server(tables=tables)
+        self.address = f"localhost:{self.server.port}"
+        self.client = reverb.Client(self.address)
+
+    def write(self, table: str, values: Sequence[Any], length: int = 1, priority: float = 1.0):
+        """Inserts one item of `length` steps for each value; every step is {"x": the value}."""
+        with self.client.trajectory_writer(num_keep_alive_refs=length) as writer:
+            for value in values:
+                for _ in range(length):
+                    writer.append({"x": value})
+                trajectory = {"x": writer.history["x"][-length:]}
+                writer.create_item(table=table, priority=priority, trajectory=trajectory)
+            writer.flush()
+
+    def samples_taken(self, table: str) -> int:
+        info = self.client.server_info(timeout=10)[table]
+        return info.rate_limiter_info.sample_stats.completed
+
+
+class Call:
+    """A function that runs on a thread."""
+
+    def __init__(self, function: Callable[[], Any]):
+        self._function = function
+        self._value: Any = None
+        self._error: BaseException | None = None
+        self.thread = threading.Thread(target=self._run, daemon=True)
+        self.thread.start()
+
+    def _run(self):
+        try:
+            self._value = self._function()
+        except BaseException as error:
+            self._error = error
+
+    @property
+    def running(self) -> bool:
+        return self.thread.is_alive()
+
+    def result(self, timeout: float = 60) -> Any:
+        """Waits for the function; returns its value or raises its error."""
+        self.thread.join(timeout=timeout)
+        assert not self.thread.is_alive(), "still running"
+        if self._error is not None:
+            raise self._error
+        return self._value
+
+
+def wait_until_blocked(call: Call, seconds: float = 0.5):
+    """Gives a call that should block the time to show that it does not."""
+    call.thread.join(timeout=seconds)
+    assert call.running
+
+
+def uniform_table(name: str, signature: Any = None, **options: Any) -> reverb.Table:
+    """A uniform table that lets one item be sampled any number of times."""
+    return reverb.Table(
+        name=name,
+        sampler=options.get("sampler", reverb.selectors.Uniform()),
+        remover=reverb.selectors.Fifo(),
+        max_size=options.get("max_size", 1000),
+        max_times_sampled=options.get("max_times_sampled", 0),
+        rate_limiter=reverb.rate_limiters.MinSize(options.get("min_size", 1)),
+        signature=signature,
+    )
+
+
+def as_list(values: Any) -> list[Any]:
+    return [np.asarray(value).tolist() for value in values]
