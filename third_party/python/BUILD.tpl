@@ -27,3 +27,10 @@ cc_library(
     ]),
     deps = [":headers"],
 )
+
+# Headers of numpy 2 build extensions that numpy 1.23 and newer load.
+cc_library(
+    name = "numpy",
+    hdrs = glob(["numpy_include/numpy/**/*.h"]),
+    includes = ["numpy_include"],
+)

@@ -19,6 +19,7 @@ def _python_repository(ctx):
     })
     ctx.symlink(info.include, "python")
     ctx.symlink(info.nanobind, "nanobind")
+    ctx.symlink(info.numpy_include, "numpy_include")
     ctx.template("BUILD", Label("//third_party/python:BUILD.tpl"), {})
     ctx.file("info.bzl", "EXT_SUFFIX = \"%s\"\n" % info.ext_suffix)
 

@@ -1,0 +1,191 @@
+// reverb_tf.Client's native part.
+#include "cc/python/client.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cc/python/array_in.h"
+#include "cc/python/errors.h"
+#include "cc/python/gil.h"
+#include "cc/python/native_writer.h"
+#include "cc/python/nest.h"
+#include "cc/python/process.h"
+#include "cc/python/sampler.h"
+#include "reverb_tf/client.h"
+
+namespace reverb_tf::python {
+namespace {
+
+// A non-negative integer below 2**64; numpy's integers count.
+uint64_t KeyArgument(nb::handle value) {
+  nb::object index = nb::steal(PyNumber_Index(value.ptr()));
+  uint64_t key = index.is_valid() ? PyLong_AsUnsignedLongLong(index.ptr()) : 0;
+  if (index.is_valid() && PyErr_Occurred() == nullptr) return key;
+  PyErr_Clear();
+  ThrowPython(PyExc_TypeError,
+              "A key must be an int from 0 to 2**64 - 1, got " + ShortRepr(value.ptr()) + ".");
+}
+
+double PriorityArgument(nb::handle value) {
+  double priority = PyFloat_AsDouble(value.ptr());
+  if (priority != -1.0 || PyErr_Occurred() == nullptr) return priority;
+  PyErr_Clear();
+  ThrowPython(PyExc_TypeError, "A priority must be a float, got " + ShortRepr(value.ptr()) + ".");
+}
+
+std::vector<TableAndPriority> Targets(const nb::dict& priorities) {
+  std::vector<TableAndPriority> targets;
+  for (auto [table, priority] : priorities) {
+    targets.push_back({TextArgument(table, "A table's name"), PriorityArgument(priority)});
+  }
+  return targets;
+}
+
+nb::object KeyList(const std::vector<uint64_t>& keys) {
+  nb::list list;
+  for (uint64_t key : keys) list.append(nb::int_(key));
+  return list;
+}
+
+class NativeClient {
+  // First, as their result types are deduced.
+  template <typename Function>
+  auto Call(Duration timeout, Function&& function) {
+    CheckProcess();
+    std::shared_ptr<Client> client = client_;
+    return ValueOrThrow(
+        RunBlocking(timeout, [&](const WaitOptions& wait) { return function(*client, wait); }));
+  }
+
+  template <typename Function>
+  void Check(Duration timeout, Function&& function) {
+    CheckProcess();
+    std::shared_ptr<Client> client = client_;
+    ThrowIfError(
+        RunBlocking(timeout, [&](const WaitOptions& wait) { return function(*client, wait); }));
+  }
+
+ public:
+  explicit NativeClient(nb::handle address) {
+    std::string text = TextArgument(address, "server_address");
+    UseProcess();
+    client_ = Client::Create(std::move(text));
+  }
+  NativeClient(NativeClient&&) noexcept = default;
+  ~NativeClient() {
+    if (client_ == nullptr) return;
+    if (ForkedAfterUse()) {
+      new std::shared_ptr<Client>(std::move(client_));  // leaked on purpose, see process.h
+      return;
+    }
+    GilRelease release;
+    client_.reset();
+  }
+
+  nb::object Insert(nb::handle data, const nb::dict& priorities, nb::handle timeout) {
+    Duration limit = TimeoutFromSeconds(timeout);
+    ArrayViews views;
+    VisitLeaves(data.ptr(), [&views](PyObject* leaf) { views.Add(leaf); });
+    std::vector<TableAndPriority> targets = Targets(priorities);
+    return KeyList(Call(limit, [&](Client& client, const WaitOptions& wait) {
+      return client.Insert(views.data(), views.size(), targets, wait);
+    }));
+  }
+
+  void MutatePriorities(nb::handle table, nb::handle updates, nb::handle deletes,
+                        nb::handle timeout) {
+    std::string name = TextArgument(table, "table");
+    Duration limit = TimeoutFromSeconds(timeout);
+    std::vector<KeyWithPriority> update_list;
+    for (nb::handle pair : updates) {
+      update_list.push_back({KeyArgument(pair[0]), PriorityArgument(nb::object(pair[1]))});
+    }
+    std::vector<uint64_t> delete_list;
+    for (nb::handle key : deletes) delete_list.push_back(KeyArgument(key));
+    Mutate(name, update_list, delete_list, limit);
+  }
+
+  void UpdateDict(nb::handle table, const nb::dict& updates, nb::handle deletes,
+                  nb::handle timeout) {
+    std::string name = TextArgument(table, "table");
+    Duration limit = TimeoutFromSeconds(timeout);
+    std::vector<KeyWithPriority> update_list;
+    update_list.reserve(nb::len(updates));
+    for (auto [key, priority] : updates)
+      update_list.push_back({KeyArgument(key), PriorityArgument(priority)});
+    std::vector<uint64_t> delete_list;
+    for (nb::handle key : deletes) delete_list.push_back(KeyArgument(key));
+    Mutate(name, update_list, delete_list, limit);
+  }
+
+  void Reset(nb::handle table, nb::handle timeout) {
+    std::string name = TextArgument(table, "table");
+    Check(TimeoutFromSeconds(timeout),
+          [&](Client& client, const WaitOptions& wait) { return client.Reset(name, wait); });
+  }
+
+  nb::list ServerInfo(nb::handle timeout) {
+    reverb_tf::ServerInfo info =
+        Call(TimeoutFromSeconds(timeout),
+             [](Client& client, const WaitOptions& wait) { return client.GetServerInfo(wait); });
+    nb::list tables;
+    for (const std::string& table : info.tables)
+      tables.append(nb::bytes(table.data(), table.size()));
+    return tables;
+  }
+
+  NativeWriter NewTrajectoryWriter(nb::handle chunker, bool validate_items, nb::handle timeout) {
+    TrajectoryWriterOptions options;
+    options.validate_items = validate_items;
+    options.chunker = ChunkerOptionsOf(chunker);
+    return NativeWriter(
+        Call(TimeoutFromSeconds(timeout), [&](Client& client, const WaitOptions& wait) {
+          return client.NewTrajectoryWriter(options, wait);
+        }));
+  }
+
+  NativeSampler NewSampler(nb::handle table, int64_t max_samples, int64_t buffer_size,
+                           nb::handle rate_limiter_timeout) {
+    SamplerOptions options;
+    options.table = TextArgument(table, "table");
+    options.max_samples = max_samples;
+    options.max_in_flight_samples_per_worker = buffer_size;
+    options.rate_limiter_timeout = TimeoutFromSeconds(rate_limiter_timeout);
+    return NativeSampler(Call(kInfiniteDuration, [&](Client& client, const WaitOptions&) {
+      return client.NewSampler(options);
+    }));
+  }
+
+ private:
+  void Mutate(const std::string& table, const std::vector<KeyWithPriority>& updates,
+              const std::vector<uint64_t>& deletes, Duration timeout) {
+    Check(timeout, [&](Client& client, const WaitOptions& wait) {
+      return client.MutatePriorities(table, updates.data(), updates.size(), deletes.data(),
+                                     deletes.size(), wait);
+    });
+  }
+
+  std::shared_ptr<Client> client_;
+};
+
+}  // namespace
+
+void DefineClient(nb::module_& m) {
+  nb::class_<NativeClient>(m, "Client", "The calls of a reverb_tf.Client.")
+      .def(nb::init<nb::handle>(), nb::arg("server_address"))
+      .def("insert", &NativeClient::Insert, nb::arg("data").none(), nb::arg("priorities"),
+           nb::arg("timeout").none())
+      .def("mutate_priorities", &NativeClient::UpdateDict, nb::arg("table"), nb::arg("updates"),
+           nb::arg("deletes"), nb::arg("timeout").none())
+      .def("MutatePriorities", &NativeClient::MutatePriorities, nb::arg("table"),
+           nb::arg("updates"), nb::arg("deletes"), nb::arg("timeout").none() = nb::none())
+      .def("Reset", &NativeClient::Reset, nb::arg("table"), nb::arg("timeout").none() = nb::none())
+      .def("ServerInfo", &NativeClient::ServerInfo, nb::arg("timeout").none() = nb::none())
+      .def("NewTrajectoryWriter", &NativeClient::NewTrajectoryWriter, nb::arg("chunker_options"),
+           nb::arg("validate_items"), nb::arg("timeout").none() = nb::none())
+      .def("NewSampler", &NativeClient::NewSampler, nb::arg("table"), nb::arg("max_samples"),
+           nb::arg("buffer_size"), nb::arg("rate_limiter_timeout").none() = nb::none());
+}
+
+}  // namespace reverb_tf::python

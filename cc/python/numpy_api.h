@@ -1,0 +1,17 @@
+// The one way this binding includes numpy's C API. module.cc imports it (REVERB_TF_NUMPY_IMPORT),
+// the others share it.
+#ifndef REVERB_TF_PYTHON_NUMPY_API_H_
+#define REVERB_TF_PYTHON_NUMPY_API_H_
+
+#include <nanobind/nanobind.h>
+
+#define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
+#define PY_ARRAY_UNIQUE_SYMBOL reverb_tf_numpy_api
+#ifndef REVERB_TF_NUMPY_IMPORT
+#define NO_IMPORT_ARRAY
+#endif
+#include <numpy/arrayobject.h>
+
+namespace nb = nanobind;
+
+#endif  // REVERB_TF_PYTHON_NUMPY_API_H_

@@ -1,0 +1,73 @@
+#include "cc/python/server.h"
+
+#include <string>
+#include <utility>
+
+#include "cc/python/errors.h"
+#include "cc/python/gil.h"
+#include "cc/python/process.h"
+#include "cc/python/table.h"
+#include "reverb_tf/server.h"
+
+namespace reverb_tf::python {
+namespace {
+
+class NativeServer {
+ public:
+  explicit NativeServer(std::unique_ptr<reverb_tf::Server> server) : server_(std::move(server)) {}
+  NativeServer(NativeServer&&) noexcept = default;
+  ~NativeServer() {
+    if (server_ == nullptr) return;
+    if (ForkedAfterUse()) {
+      new std::shared_ptr<reverb_tf::Server>(
+          std::move(server_));  // leaked on purpose, see process.h
+      return;
+    }
+    GilRelease release;
+    server_.reset();
+  }
+
+  static NativeServer Start(nb::list tables, nb::handle host, int port) {
+    ServerOptions options;
+    options.host = TextArgument(host, "host");
+    options.port = port;
+    for (nb::handle table : tables)
+      options.tables.push_back(nb::cast<const NativeTable&>(table).table);
+    UseProcess();
+    return NativeServer(ValueOrThrow(RunBlocking(kInfiniteDuration, [&](const WaitOptions&) {
+      return reverb_tf::Server::Start(std::move(options));
+    })));
+  }
+
+  int port() const { return server_->port(); }
+
+  void Stop() {
+    if (ForkedAfterUse()) return;
+    std::shared_ptr<reverb_tf::Server> server = server_;
+    GilRelease release;
+    server->Stop();
+  }
+
+  void Wait(nb::handle timeout) {
+    CheckProcess();
+    std::shared_ptr<reverb_tf::Server> server = server_;
+    ThrowIfError(RunBlocking(TimeoutFromSeconds(timeout),
+                             [&](const WaitOptions& wait) { return server->Wait(wait); }));
+  }
+
+ private:
+  std::shared_ptr<reverb_tf::Server> server_;
+};
+
+}  // namespace
+
+void DefineServer(nb::module_& m) {
+  nb::class_<NativeServer>(m, "Server", "The native part of a reverb_tf.Server.")
+      .def_static("start", &NativeServer::Start, nb::arg("tables"), nb::arg("host"),
+                  nb::arg("port"))
+      .def_prop_ro("port", &NativeServer::port)
+      .def("Stop", &NativeServer::Stop)
+      .def("Wait", &NativeServer::Wait, nb::arg("timeout").none() = nb::none());
+}
+
+}  // namespace reverb_tf::python

@@ -1,0 +1,72 @@
+"""Replay and data transport for machine learning.
+
+A Server holds Tables of experience; a Client inserts into them and samples from them; a TrajectoryWriter writes steps
+and items made of them. TFClient and TrajectoryDataset do the same inside TensorFlow graphs and need TensorFlow; nothing
+else does.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from reverb_tf import (
+    client,
+    errors,
+    item_selectors,
+    rate_limiters,
+    replay_sample,
+    reverb_types,
+    server,
+    trajectory_writer,
+)
+from reverb_tf import item_selectors as selectors
+from reverb_tf.client import Client
+from reverb_tf.errors import DeadlineExceededError, ReverbError
+from reverb_tf.replay_sample import ReplaySample, SampleInfo
+from reverb_tf.server import Server, Table
+from reverb_tf.tensor_spec import BoundedTensorSpec, TensorSpec
+from reverb_tf.trajectory_writer import TrajectoryColumn, TrajectoryWriter
+
+if TYPE_CHECKING:
+    from reverb_tf.tf_client import TFClient
+    from reverb_tf.trajectory_dataset import TrajectoryDataset
+
+__all__ = [
+    "BoundedTensorSpec",
+    "Client",
+    "DeadlineExceededError",
+    "ReplaySample",
+    "ReverbError",
+    "SampleInfo",
+    "Server",
+    "TFClient",
+    "Table",
+    "TensorSpec",
+    "TrajectoryColumn",
+    "TrajectoryDataset",
+    "TrajectoryWriter",
+    "client",
+    "errors",
+    "item_selectors",
+    "rate_limiters",
+    "replay_sample",
+    "reverb_types",
+    "selectors",
+    "server",
+    "trajectory_writer",
+]
+
+# Modules that need TensorFlow, and what they export: loaded when first touched.
+_TENSORFLOW_MODULES = {"tf_client": "TFClient", "trajectory_dataset": "TrajectoryDataset"}
+
+
+def __getattr__(name: str) -> Any:
+    import importlib
+
+    for module, exported in _TENSORFLOW_MODULES.items():
+        if name in (module, exported):
+            loaded = importlib.import_module(f"reverb_tf.{module}")
+            return loaded if name == module else getattr(loaded, exported)
+    raise AttributeError(f"module 'reverb_tf' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_TENSORFLOW_MODULES})

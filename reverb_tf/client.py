@@ -1,0 +1,199 @@
+"""The client of a server."""
+
+from collections.abc import Generator, Iterable, Mapping
+from typing import Any
+
+from reverb_tf import chunker_options, reverb_types, trajectory_writer
+from reverb_tf._native import _reverb
+
+# Samples that Client.sample() asks for ahead of what its caller has taken, unless it is told otherwise.
+_DEFAULT_IN_FLIGHT = 16
+
+
+class Client:
+    """Inserts into, samples from and manages the tables of a server.
+
+    Thread-safe, and may be pickled (by its address). Creating one does not connect. Calls to a server that cannot be
+    reached are tried again for a minute, then they raise UnavailableError; every call takes a `timeout` in seconds and
+    ends on Ctrl-C. A server of the same process is called directly.
+    """
+
+    def __init__(self, server_address: str):
+        """Creates a client of the server at `server_address`, for example "localhost:8000"."""
+        self._server_address = server_address
+        self._client = _reverb.Client(server_address)
+        self._signature_cache: dict[str, Any] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._server_address,)
+
+    def __repr__(self) -> str:
+        return f"Client, server_address={self._server_address}"
+
+    @property
+    def server_address(self) -> str:
+        """The address given to the constructor."""
+        return self._server_address
+
+    def insert(
+        self, data: Any, priorities: Mapping[str, float], *, timeout: float | None = None
+    ) -> list[int]:
+        """Inserts one step as an item of each of some tables and waits until all of them have it.
+
+        Args:
+          data: Nest of arrays (or what numpy makes arrays of). The item gets a leading axis of length 1.
+          priorities: Priority of the item in each table that is to get it.
+          timeout: Seconds; None: no limit. A rate limiter can make the call wait.
+
+        Returns:
+          The keys of the items, in the order of `priorities`.
+
+        Raises:
+          ValueError: No tables, an unknown table, a priority that a table refuses, or data that does not match a
+            table's signature.
+          TypeError: A leaf of `data` cannot be stored.
+          DeadlineExceededError: Not every table had its item in time.
+          UnavailableError: The server could not be reached.
+        """
+        if not priorities:
+            raise ValueError("priorities must name at least one table")
+        return self._client.insert(data, dict(priorities), timeout)
+
+    def sample(
+        self,
+        table: str,
+        num_samples: int = 1,
+        *,
+        emit_timesteps: bool = True,
+        unpack_as_table_signature: bool = False,
+        timeout: float | None = None,
+        max_in_flight_samples: int | None = None,
+    ) -> Generator[Any, None, None]:
+        """Samples items. Nothing happens before the first one is asked for.
+
+        Args:
+          table: Name of the table.
+          num_samples: >= 1.
+          emit_timesteps: True: each item is a list of one ReplaySample for each step (all columns must have the same
+            length); False: one ReplaySample whose arrays have the leading axis.
+          unpack_as_table_signature: Data has the structure of the table's signature, if it has one; else it is a list
+            of columns.
+          timeout: Seconds that each item may take; None: no limit.
+          max_in_flight_samples: How many items may be taken from the table before the caller asks for them; at most
+            that many are lost when the generator is dropped early. None: 16, and never more than `num_samples`.
+
+        Yields:
+          Items as said above. `info` holds Python numbers, arrays are numpy's, strings are bytes in object arrays.
+
+        Raises:
+          ValueError: num_samples is not >= 1, or columns differ in length with emit_timesteps.
+          NotFoundError: There is no such table.
+          DeadlineExceededError: An item took longer than `timeout`.
+          UnavailableError: The server could not be reached.
+        """
+        if num_samples == 0 or num_samples < -1:
+            raise ValueError(f"num_samples must be >= 1, got {num_samples}")
+        if max_in_flight_samples is not None and max_in_flight_samples < 1:
+            raise ValueError(f"max_in_flight_samples must be >= 1, got {max_in_flight_samples}")
+        if num_samples == -1:
+            return
+        structure = None
+        if unpack_as_table_signature:
+            signature = self._table_signature(table, timeout)
+            structure = None if signature is None else _reverb.Structure(signature)
+        in_flight = min(num_samples, max_in_flight_samples or _DEFAULT_IN_FLIGHT)
+        sampler = self._client.NewSampler(table, num_samples, in_flight)
+        try:
+            for _ in range(num_samples):
+                yield sampler.next(timeout, emit_timesteps, structure)
+        finally:
+            sampler.close()
+
+    def mutate_priorities(
+        self,
+        table: str,
+        updates: Mapping[int, float] | None = None,
+        deletes: Iterable[int] | None = None,
+        *,
+        timeout: float | None = None,
+    ) -> None:
+        """Deletes items, then changes priorities of others. Keys that the table does not have are ignored.
+
+        Args:
+          table: Name of the table.
+          updates: New priority of each key.
+          deletes: Keys of the items to delete.
+          timeout: Seconds; None: no limit.
+
+        Raises:
+          NotFoundError: There is no such table.
+          ValueError: A priority that the table refuses; nothing was changed then.
+          TypeError: A key is no int from 0 to 2**64 - 1 or a priority no float.
+        """
+        self._client.mutate_priorities(
+            table,
+            {} if updates is None else dict(updates),
+            () if deletes is None else deletes,
+            timeout,
+        )
+
+    def reset(self, table: str, *, timeout: float | None = None) -> None:
+        """Removes all items of a table and resets its counters and its rate limiter.
+
+        Raises:
+          NotFoundError: There is no such table.
+        """
+        self._client.Reset(table, timeout)
+
+    def server_info(self, timeout: float | None = None) -> dict[str, reverb_types.TableInfo]:
+        """Settings and counters of every table, by name.
+
+        Args:
+          timeout: Seconds; None or 0: no limit.
+
+        Raises:
+          DeadlineExceededError: The server did not answer in time.
+          UnavailableError: The server could not be reached.
+        """
+        infos = [
+            reverb_types.TableInfo.from_serialized_proto(info)
+            for info in self._client.ServerInfo(timeout or None)
+        ]
+        self._signature_cache = {info.name: info.signature for info in infos}
+        return {info.name: info for info in infos}
+
+    def trajectory_writer(
+        self,
+        num_keep_alive_refs: int,
+        *,
+        validate_items: bool = True,
+        timeout: float | None = None,
+    ) -> "trajectory_writer.TrajectoryWriter":
+        """Creates a writer of steps and of items made of them.
+
+        Args:
+          num_keep_alive_refs: >= 1, how many of the newest steps an item can refer to.
+          validate_items: Check items against the signatures of the server's tables when they are made. The signatures
+            are fetched here, if this client does not have them yet.
+          timeout: Seconds that this may take; None: no limit.
+
+        Raises:
+          ValueError: num_keep_alive_refs < 1.
+          UnavailableError: The server could not be reached.
+        """
+        if num_keep_alive_refs < 1:
+            raise ValueError(f"num_keep_alive_refs must be >= 1, got {num_keep_alive_refs}")
+        options = chunker_options.AutoTunedChunkerOptions(num_keep_alive_refs, 1.0)
+        return trajectory_writer.TrajectoryWriter(
+            self._client.NewTrajectoryWriter(options, validate_items, timeout)
+        )
+
+    def _table_signature(self, table: str, timeout: float | None) -> Any:
+        if table not in self._signature_cache:
+            self.server_info(timeout)
+        if table not in self._signature_cache:
+            raise ValueError(
+                f"Server at {self._server_address} does not contain any table named {table}. "
+                f"Found: {', '.join(sorted(self._signature_cache))}."
+            )
+        return self._signature_cache[table]
