@@ -1,9 +1,9 @@
 """Inserting, sampling and updating priorities inside TensorFlow programs."""
 
-from collections.abc import Sequence
-from typing import Any
 import uuid
 import weakref
+from collections.abc import Sequence
+from typing import Any
 
 import tree
 

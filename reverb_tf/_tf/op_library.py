@@ -23,7 +23,10 @@ def built_for(library: pathlib.Path) -> str:
       ImportError: there is no such file, or it is not an op library of this package.
     """
     try:
-        with library.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        with (
+            library.open("rb") as file,
+            mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content,
+        ):
             match = _MARKER.search(content)
     except (OSError, ValueError) as error:
         raise ImportError(
@@ -65,7 +68,9 @@ def load(library: pathlib.Path) -> types.ModuleType:
     except tf.errors.OpError as error:
         if "undefined symbol" in str(error):
             raise ImportError(mismatch_text(built, installed) + f" ({error.message})") from error
-        raise ImportError(f"The op library of reverb_tf cannot be loaded: {error.message}") from error
+        raise ImportError(
+            f"The op library of reverb_tf cannot be loaded: {error.message}"
+        ) from error
 
 
 @functools.cache

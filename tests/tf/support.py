@@ -1,7 +1,7 @@
 """What the tests of the graph side share: servers, writers of test data, calls on threads."""
 
-from collections.abc import Callable, Sequence
 import threading
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np

@@ -112,7 +112,9 @@ def test_columns_of_different_length_have_no_steps(service, graph):
         writer.flush()
     sample = reverb.TFClient(service.address).sample("dist2", {"a": tf.float32, "b": tf.float32})
     with v1.Session() as session:
-        with pytest.raises(tf.errors.InvalidArgumentError, match="cannot be decomposed into timesteps"):
+        with pytest.raises(
+            tf.errors.InvalidArgumentError, match="cannot be decomposed into timesteps"
+        ):
             session.run(sample)
 
 
@@ -160,7 +162,9 @@ def test_wrong_dtype_in_eager_mode_is_an_invalid_argument(service):
 
 def test_wrong_number_of_columns(service):
     service.client.insert([np.int64(3), np.int64(4)], {"dist": 1.0})
-    with pytest.raises(tf.errors.InvalidArgumentError, match="Received 2 tensors, but 1 were requested"):
+    with pytest.raises(
+        tf.errors.InvalidArgumentError, match="Received 2 tensors, but 1 were requested"
+    ):
         reverb.TFClient(service.address).sample("dist", [tf.int64])
 
 
@@ -243,7 +247,9 @@ def test_update_priorities_ignores_unknown_keys_and_reports_unknown_tables(servi
     client = reverb.TFClient(service.address)
     client.update_priorities("dist", tf.constant([1], tf.uint64), tf.constant([1.0], tf.float64))
     with pytest.raises(tf.errors.NotFoundError, match="missing"):
-        client.update_priorities("missing", tf.constant([1], tf.uint64), tf.constant([1.0], tf.float64))
+        client.update_priorities(
+            "missing", tf.constant([1], tf.uint64), tf.constant([1.0], tf.float64)
+        )
 
 
 def test_a_bad_priority_is_refused_to_its_sender_only(service):
@@ -295,7 +301,9 @@ def test_insert_checks_that_tables_and_priorities_agree(service, graph):
 def test_insert_into_two_tables(service, graph):
     client = reverb.TFClient(service.address)
     insert = client.insert(
-        [tf.constant([1, 2, 3])], tf.constant(["dist", "dist2"]), tf.constant([1.5, 2.0], tf.float64)
+        [tf.constant([1, 2, 3])],
+        tf.constant(["dist", "dist2"]),
+        tf.constant([1.5, 2.0], tf.float64),
     )
     with v1.Session() as session:
         session.run(insert)
