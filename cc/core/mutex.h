@@ -12,6 +12,11 @@
 #define REVERB_TF_ATTRIBUTE(x)
 #endif
 
+// Abseil has some of these names, with the same meaning.
+#undef GUARDED_BY
+#undef PT_GUARDED_BY
+#undef NO_THREAD_SAFETY_ANALYSIS
+
 #define CAPABILITY(x) REVERB_TF_ATTRIBUTE(capability(x))
 #define SCOPED_CAPABILITY REVERB_TF_ATTRIBUTE(scoped_lockable)
 #define GUARDED_BY(x) REVERB_TF_ATTRIBUTE(guarded_by(x))
