@@ -1,0 +1,236 @@
+#include "cc/client/client_impl.h"
+
+#include <cmath>
+#include <utility>
+
+#include "cc/client/sampler_core.h"
+#include "cc/client/sampler_impl.h"
+#include "cc/client/sampler_options.h"
+#include "cc/client/trajectory_writer_impl.h"
+#include "cc/client/unary_call.h"
+
+namespace reverb_tf::client {
+namespace {
+
+Status CheckTargets(int32_t n, const std::vector<TableAndPriority>& targets) {
+  if (n < 1) return InvalidArgumentError("Nothing to insert: the step has no arrays.");
+  if (targets.empty()) {
+    return InvalidArgumentError("Insert needs at least one table with a priority.");
+  }
+  for (const TableAndPriority& target : targets) {
+    if (std::isnan(target.priority)) {
+      return InvalidArgumentError("The priority for table '" + target.table + "' is NaN.");
+    }
+  }
+  return OkStatus();
+}
+
+Status CheckSignatures(const Signatures& signatures, const core::Trajectory& step,
+                       const std::vector<TableAndPriority>& targets) {
+  for (const TableAndPriority& target : targets) {
+    Result<const TableSignature*> signature = signatures.Find(target.table);
+    if (!signature.ok()) return InvalidArgumentError(signature.status().message());
+    REVERB_TF_RETURN_IF_ERROR(CheckStep(target.table, **signature, step));
+  }
+  return OkStatus();
+}
+
+std::vector<std::string> TableNames(const std::vector<TableAndPriority>& targets) {
+  std::vector<std::string> names;
+  names.reserve(targets.size());
+  for (const TableAndPriority& target : targets) names.push_back(target.table);
+  return names;
+}
+
+}  // namespace
+
+ClientImpl::ClientImpl(std::shared_ptr<Endpoint> endpoint)
+    : endpoint_(std::move(endpoint)),
+      parts_(new Parts{
+          std::make_shared<SignatureCache>(endpoint_), std::make_shared<Inserter>(endpoint_), {}}) {
+}
+
+ClientImpl::~ClientImpl() {
+  if (endpoint_->fork_guard().forked()) {
+    parts_.release();  // its locks may be held by threads that are missing here
+    new std::shared_ptr<Endpoint>(endpoint_);
+    return;
+  }
+  parts_->inserter->Close();
+}
+
+Result<ServerInfo> ClientImpl::GetServerInfo(const WaitOptions& wait) {
+  REVERB_TF_RETURN_IF_ERROR(endpoint_->fork_guard().Check());
+  CallSubject subject(endpoint_.get(), "the server info");
+  using R = Result<ServerInfo>;
+  R info = Await<R>(endpoint_->clock(), wait, &subject, [&](std::function<void(R)> done) {
+    return UnaryCall<R>::Start(
+        endpoint_,
+        [](Transport* transport, std::function<void(R)> callback) {
+          return transport->GetServerInfo(std::move(callback));
+        },
+        std::move(done), subject.trouble());
+  });
+  if (info.ok()) parts_->signatures->Update(*info);
+  return info;
+}
+
+Result<SignaturesPtr> ClientImpl::GetSignatures(const std::vector<std::string>& tables,
+                                                const WaitOptions& wait) {
+  REVERB_TF_RETURN_IF_ERROR(endpoint_->fork_guard().Check());
+  return parts_->signatures->Get(tables, wait);
+}
+
+Result<TableSignature> ClientImpl::GetSignature(const std::string& table, const WaitOptions& wait) {
+  REVERB_TF_ASSIGN_OR_RETURN(const SignaturesPtr signatures, GetSignatures({table}, wait));
+  REVERB_TF_ASSIGN_OR_RETURN(const TableSignature* const signature, signatures->Find(table));
+  return *signature;
+}
+
+Status ClientImpl::MutatePriorities(const std::string& table, const KeyWithPriority* updates,
+                                    size_t num_updates, const uint64_t* deletes, size_t num_deletes,
+                                    const WaitOptions& wait) {
+  REVERB_TF_RETURN_IF_ERROR(endpoint_->fork_guard().Check());
+  CallSubject subject(endpoint_.get(), "the answer to MutatePriorities of table '" + table + "'");
+  return Await<Status>(endpoint_->clock(), wait, &subject, [&](std::function<void(Status)> done) {
+    return StartMutation(table, {updates, updates + num_updates}, {deletes, deletes + num_deletes},
+                         std::move(done), subject.trouble());
+  });
+}
+
+std::function<void()> ClientImpl::MutatePrioritiesAsync(const std::string& table,
+                                                        std::vector<KeyWithPriority> updates,
+                                                        std::vector<uint64_t> deletes,
+                                                        StatusCallback callback) {
+  Status status = endpoint_->fork_guard().Check();
+  if (!status.ok()) {
+    callback(status);
+    return [] {};
+  }
+  return StartMutation(table, std::move(updates), std::move(deletes), std::move(callback), nullptr);
+}
+
+CancelFunction ClientImpl::StartMutation(const std::string& table,
+                                         std::vector<KeyWithPriority> updates,
+                                         std::vector<uint64_t> deletes, StatusCallback callback,
+                                         std::shared_ptr<CallTrouble> trouble) {
+  return UnaryCall<Status>::Start(
+      endpoint_,
+      [table, updates = std::move(updates), deletes = std::move(deletes)](
+          Transport* transport, std::function<void(Status)> done) {
+        return transport->Mutate(table, updates, deletes, std::move(done));
+      },
+      std::move(callback), std::move(trouble));
+}
+
+Status ClientImpl::Reset(const std::string& table, const WaitOptions& wait) {
+  REVERB_TF_RETURN_IF_ERROR(endpoint_->fork_guard().Check());
+  CallSubject subject(endpoint_.get(), "the answer to Reset of table '" + table + "'");
+  return Await<Status>(endpoint_->clock(), wait, &subject, [&](std::function<void(Status)> done) {
+    return UnaryCall<Status>::Start(
+        endpoint_,
+        [table](Transport* transport, std::function<void(Status)> callback) {
+          return transport->Reset(table, std::move(callback));
+        },
+        std::move(done), subject.trouble());
+  });
+}
+
+Result<std::vector<uint64_t>> ClientImpl::Insert(const TensorView* values, int32_t n,
+                                                 const std::vector<TableAndPriority>& targets,
+                                                 const WaitOptions& wait) {
+  REVERB_TF_RETURN_IF_ERROR(endpoint_->fork_guard().Check());
+  using R = Result<std::vector<uint64_t>>;
+  std::string what = "the confirmation of an insert into table '";
+  for (size_t i = 0; i < targets.size(); ++i) what += (i > 0 ? "', '" : "") + targets[i].table;
+  CallSubject subject(endpoint_.get(), what + "'", targets.empty() ? "" : targets[0].table);
+  return Await<R>(endpoint_->clock(), wait, &subject, [&](std::function<void(R)> done) {
+    return StartInsert(values, n, targets, std::move(done), subject.trouble());
+  });
+}
+
+std::function<void()> ClientImpl::InsertAsync(const TensorView* values, int32_t n,
+                                              std::vector<TableAndPriority> targets,
+                                              KeysCallback callback) {
+  return StartInsert(values, n, std::move(targets), std::move(callback), nullptr);
+}
+
+CancelFunction ClientImpl::StartInsert(const TensorView* values, int32_t n,
+                                       std::vector<TableAndPriority> targets, KeysCallback callback,
+                                       std::shared_ptr<CallTrouble> trouble) {
+  Status status = endpoint_->fork_guard().Check();
+  if (status.ok()) status = CheckTargets(n, targets);
+  Result<core::TrajectoryRef> step =
+      status.ok() ? parts_->encoder.Encode(values, n) : Result<core::TrajectoryRef>(status);
+  if (!step.ok()) {
+    callback(step.status());
+    return [] {};
+  }
+  // The insert follows the signatures; what is cancelled is whatever is going on.
+  struct Progress {
+    Mutex mu;
+    CancelFunction cancel_insert GUARDED_BY(mu);
+    bool cancelled GUARDED_BY(mu) = false;
+  };
+  auto progress = std::make_shared<Progress>();
+  const std::vector<std::string> tables = TableNames(targets);
+  CancelFunction cancel_signatures = parts_->signatures->Get(
+      tables,
+      [progress, inserter = parts_->inserter, step = std::move(step).value(),
+       targets = std::move(targets),
+       callback = std::move(callback)](Result<SignaturesPtr> signatures) {
+        Status checked =
+            signatures.ok() ? CheckSignatures(**signatures, *step, targets) : signatures.status();
+        if (!checked.ok()) return callback(checked);
+        CancelFunction cancel = inserter->Insert(step, targets, callback);
+        bool cancelled = false;
+        {
+          MutexLock lock(&progress->mu);
+          cancelled = progress->cancelled;
+          progress->cancel_insert = cancel;
+        }
+        if (cancelled) cancel();
+      },
+      std::move(trouble));
+  return [progress, cancel_signatures = std::move(cancel_signatures)] {
+    CancelFunction cancel_insert;
+    {
+      MutexLock lock(&progress->mu);
+      progress->cancelled = true;
+      cancel_insert = progress->cancel_insert;
+    }
+    cancel_signatures();
+    if (cancel_insert) cancel_insert();
+  };
+}
+
+Result<std::unique_ptr<TrajectoryWriter>> ClientImpl::NewTrajectoryWriter(
+    const TrajectoryWriterOptions& options, const WaitOptions& wait) {
+  REVERB_TF_RETURN_IF_ERROR(endpoint_->fork_guard().Check());
+  REVERB_TF_RETURN_IF_ERROR(CheckChunkerOptions(options.chunker));
+  SignaturesPtr signatures;
+  if (options.validate_items) {
+    REVERB_TF_ASSIGN_OR_RETURN(signatures, GetSignatures({}, wait));
+  }
+  return std::unique_ptr<TrajectoryWriter>(std::make_unique<TrajectoryWriterImpl>(
+      endpoint_, options, options.validate_items ? parts_->signatures : nullptr,
+      std::move(signatures)));
+}
+
+Result<std::unique_ptr<Sampler>> ClientImpl::NewSampler(const SamplerOptions& options) {
+  REVERB_TF_RETURN_IF_ERROR(endpoint_->fork_guard().Check());
+  REVERB_TF_RETURN_IF_ERROR(CheckSamplerOptions(options));
+  return std::unique_ptr<Sampler>(
+      std::make_unique<SamplerImpl>(std::make_shared<SamplerCore>(endpoint_, options)));
+}
+
+}  // namespace reverb_tf::client
+
+namespace reverb_tf {
+
+std::shared_ptr<Client> Client::Create(std::string address, ClientOptions options) {
+  return std::make_shared<client::ClientImpl>(
+      std::make_shared<client::Endpoint>(std::move(address), options, core::Clock::System()));
+}
+
+}  // namespace reverb_tf

@@ -1,0 +1,68 @@
+// The client: unary calls, signatures, and what makes writers and samplers.
+#ifndef REVERB_TF_CLIENT_CLIENT_IMPL_H_
+#define REVERB_TF_CLIENT_CLIENT_IMPL_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cc/client/endpoint.h"
+#include "cc/client/inserter.h"
+#include "cc/client/signature.h"
+#include "cc/client/signature_cache.h"
+#include "cc/client/step_encoder.h"
+#include "cc/client/unary_call.h"
+#include "reverb_tf/client.h"
+
+namespace reverb_tf::client {
+
+class ClientImpl : public Client {
+ public:
+  explicit ClientImpl(std::shared_ptr<Endpoint> endpoint);
+  ~ClientImpl() override;
+
+  const std::string& address() const override { return endpoint_->address(); }
+  Result<ServerInfo> GetServerInfo(const WaitOptions& wait) override;
+  Result<TableSignature> GetSignature(const std::string& table, const WaitOptions& wait) override;
+  Status MutatePriorities(const std::string& table, const KeyWithPriority* updates,
+                          size_t num_updates, const uint64_t* deletes, size_t num_deletes,
+                          const WaitOptions& wait) override;
+  std::function<void()> MutatePrioritiesAsync(const std::string& table,
+                                              std::vector<KeyWithPriority> updates,
+                                              std::vector<uint64_t> deletes,
+                                              StatusCallback callback) override;
+  Status Reset(const std::string& table, const WaitOptions& wait) override;
+  Result<std::vector<uint64_t>> Insert(const TensorView* values, int32_t n,
+                                       const std::vector<TableAndPriority>& targets,
+                                       const WaitOptions& wait) override;
+  std::function<void()> InsertAsync(const TensorView* values, int32_t n,
+                                    std::vector<TableAndPriority> targets,
+                                    KeysCallback callback) override;
+  Result<std::unique_ptr<TrajectoryWriter>> NewTrajectoryWriter(
+      const TrajectoryWriterOptions& options, const WaitOptions& wait) override;
+  Result<std::unique_ptr<Sampler>> NewSampler(const SamplerOptions& options) override;
+
+ private:
+  // Leaked in a forked child.
+  struct Parts {
+    std::shared_ptr<SignatureCache> signatures;
+    std::shared_ptr<Inserter> inserter;
+    StepEncoder encoder;
+  };
+
+  Result<SignaturesPtr> GetSignatures(const std::vector<std::string>& tables,
+                                      const WaitOptions& wait);
+  CancelFunction StartMutation(const std::string& table, std::vector<KeyWithPriority> updates,
+                               std::vector<uint64_t> deletes, StatusCallback callback,
+                               std::shared_ptr<CallTrouble> trouble);
+  CancelFunction StartInsert(const TensorView* values, int32_t n,
+                             std::vector<TableAndPriority> targets, KeysCallback callback,
+                             std::shared_ptr<CallTrouble> trouble);
+
+  const std::shared_ptr<Endpoint> endpoint_;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace reverb_tf::client
+
+#endif  // REVERB_TF_CLIENT_CLIENT_IMPL_H_

@@ -1,0 +1,70 @@
+#include "cc/client/grpc_stream.h"
+
+#include <utility>
+
+#include "cc/client/grpc_status.h"
+
+namespace reverb_tf::client {
+
+void GrpcStream::Start(ByteStub* stub, const std::string& method) {
+  self_ = shared_from_this();
+  context_.set_compression_algorithm(GRPC_COMPRESS_NONE);
+  stub->PrepareBidiStreamingCall(&context_, method, {}, this);
+  AddHold();  // for the writes, which are started outside of reactions
+  {
+    MutexLock lock(&mu_);
+    open_ = true;
+  }
+  StartRead(&received_);
+  StartCall();
+}
+
+void GrpcStream::SendMessage(grpc::ByteBuffer message) {
+  MutexLock lock(&mu_);
+  if (!open_) return;
+  sent_.Swap(&message);
+  StartWrite(&sent_, grpc::WriteOptions().set_no_compression());
+}
+
+void GrpcStream::Abort(Status why) {
+  {
+    MutexLock lock(&mu_);
+    if (!open_) return;
+    if (abort_reason_.ok()) abort_reason_ = std::move(why);
+  }
+  context_.TryCancel();
+}
+
+void GrpcStream::OnReadDone(bool ok) {
+  if (!ok) return Release();
+  HandleMessage(received_);
+  received_.Clear();
+  StartRead(&received_);
+}
+
+void GrpcStream::OnWriteDone(bool ok) {
+  if (!ok) return;  // the read fails too
+  HandleWritten();
+}
+
+void GrpcStream::Release() {
+  {
+    MutexLock lock(&mu_);
+    if (!open_) return;
+    open_ = false;
+  }
+  RemoveHold();
+}
+
+void GrpcStream::OnDone(const grpc::Status& status) {
+  Status end = FromGrpcStatus(status);
+  {
+    MutexLock lock(&mu_);
+    if (!abort_reason_.ok()) end = abort_reason_;
+  }
+  if (end.ok()) end = UnavailableError("The server ended the stream.");
+  HandleEnd(end);
+  const std::shared_ptr<GrpcStream> last = std::move(self_);
+}
+
+}  // namespace reverb_tf::client

@@ -1,0 +1,62 @@
+// What the two bidirectional streams of the client have in common.
+#ifndef REVERB_TF_CLIENT_GRPC_STREAM_H_
+#define REVERB_TF_CLIENT_GRPC_STREAM_H_
+
+#include <grpcpp/client_context.h>
+#include <grpcpp/generic/generic_stub.h>
+#include <grpcpp/support/byte_buffer.h>
+#include <grpcpp/support/client_callback.h>
+
+#include <memory>
+#include <string>
+
+#include "cc/core/mutex.h"
+#include "reverb_tf/status.h"
+
+namespace reverb_tf::client {
+
+using ByteStub = grpc::TemplatedGenericStub<grpc::ByteBuffer, grpc::ByteBuffer>;
+
+// A call of bytes. Keeps itself alive from Start until its end was reported, so that owners may let
+// go at any time. Reads all the time. Thread-safe.
+class GrpcStream : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>,
+                   public std::enable_shared_from_this<GrpcStream> {
+ public:
+  ~GrpcStream() override = default;
+
+  // Once, before anything else. `method` is "/package.Service/Method".
+  void Start(ByteStub* stub, const std::string& method);
+
+  // One message at a time: the next one after HandleWritten. A no-op after the end.
+  void SendMessage(grpc::ByteBuffer message) EXCLUDES(mu_);
+
+  // The stream ends with CANCELLED, or with `why` if that is an error.
+  void Abort(Status why = OkStatus()) EXCLUDES(mu_);
+
+ protected:
+  // Called by gRPC's threads. HandleMessage and HandleWritten may overlap; HandleEnd comes last,
+  // with an error: a server that ends a stream by itself gives UNAVAILABLE.
+  virtual void HandleMessage(const grpc::ByteBuffer& message) = 0;
+  virtual void HandleWritten() = 0;
+  virtual void HandleEnd(const Status& status) = 0;
+
+ private:
+  void OnReadDone(bool ok) final;
+  void OnWriteDone(bool ok) final;
+  void OnDone(const grpc::Status& status) final;
+  // Lets OnDone come once no operation is going on.
+  void Release() EXCLUDES(mu_);
+
+  grpc::ClientContext context_;
+  grpc::ByteBuffer received_;  // of the read that is going on
+  std::shared_ptr<GrpcStream> self_;
+
+  Mutex mu_;
+  grpc::ByteBuffer sent_ GUARDED_BY(mu_);  // of the write that is going on
+  bool open_ GUARDED_BY(mu_) = false;      // writes may be started
+  Status abort_reason_ GUARDED_BY(mu_);
+};
+
+}  // namespace reverb_tf::client
+
+#endif  // REVERB_TF_CLIENT_GRPC_STREAM_H_

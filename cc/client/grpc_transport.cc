@@ -1,0 +1,127 @@
+#include "cc/client/grpc_transport.h"
+
+#include <grpcpp/channel.h>
+#include <grpcpp/client_context.h>
+
+#include <utility>
+
+#include "cc/client/grpc_channel.h"
+#include "cc/client/grpc_insert_stream.h"
+#include "cc/client/grpc_sample_stream.h"
+#include "cc/client/grpc_status.h"
+#include "proto/reverb_service.grpc.pb.h"
+
+namespace reverb_tf::client {
+namespace {
+
+namespace pb = ::deepmind::reverb;
+
+// One unary call: lives until its callback has run.
+template <typename Request, typename Response>
+struct UnaryCall {
+  grpc::ClientContext context;
+  Request request;
+  Response response;
+};
+
+ServerInfo ToServerInfo(const pb::ServerInfoResponse& response) {
+  ServerInfo info;
+  info.state_id_high = response.tables_state_id().high();
+  info.state_id_low = response.tables_state_id().low();
+  info.tables.reserve(response.table_info_size());
+  for (const pb::TableInfo& table : response.table_info()) {
+    info.tables.push_back(table.SerializeAsString());
+  }
+  return info;
+}
+
+class GrpcTransport : public Transport {
+ public:
+  explicit GrpcTransport(const std::string& address)
+      : channel_(MakeGrpcChannel(address)), bytes_(channel_), stub_(channel_) {}
+
+  std::shared_ptr<InsertStream> OpenInsertStream(
+      std::shared_ptr<InsertStreamObserver> observer) override {
+    auto stream = std::make_shared<GrpcInsertStream>(std::move(observer));
+    stream->Start(&bytes_, "/deepmind.reverb.ReverbService/InsertStream");
+    return stream;
+  }
+
+  std::shared_ptr<SampleStream> OpenSampleStream(
+      const std::string& table, std::shared_ptr<SampleStreamObserver> observer) override {
+    auto stream = std::make_shared<GrpcSampleStream>(table, std::move(observer));
+    stream->Start(&bytes_, "/deepmind.reverb.ReverbService/SampleStream");
+    return stream;
+  }
+
+  CancelFunction GetServerInfo(std::function<void(Result<ServerInfo>)> callback) override {
+    using Call = UnaryCall<pb::ServerInfoRequest, pb::ServerInfoResponse>;
+    auto call = std::make_shared<Call>();
+    stub_.async()->ServerInfo(&call->context, &call->request, &call->response,
+                              [call, callback = std::move(callback)](const grpc::Status& status) {
+                                if (status.ok()) {
+                                  callback(ToServerInfo(call->response));
+                                } else {
+                                  callback(FromGrpcStatus(status));
+                                }
+                              });
+    return CancelOf(call);
+  }
+
+  CancelFunction Mutate(const std::string& table, std::vector<KeyWithPriority> updates,
+                        std::vector<uint64_t> deletes,
+                        std::function<void(Status)> callback) override {
+    using Call = UnaryCall<pb::MutatePrioritiesRequest, pb::MutatePrioritiesResponse>;
+    auto call = std::make_shared<Call>();
+    call->request.set_table(table);
+    call->request.mutable_updates()->Reserve(static_cast<int>(updates.size()));
+    for (const KeyWithPriority& update : updates) {
+      pb::KeyWithPriority* const out = call->request.add_updates();
+      out->set_key(update.key);
+      out->set_priority(update.priority);
+    }
+    call->request.mutable_delete_keys()->Add(deletes.begin(), deletes.end());
+    stub_.async()->MutatePriorities(
+        &call->context, &call->request, &call->response,
+        [call, callback = std::move(callback)](const grpc::Status& status) {
+          callback(FromGrpcStatus(status));
+        });
+    return CancelOf(call);
+  }
+
+  CancelFunction Reset(const std::string& table, std::function<void(Status)> callback) override {
+    auto call = std::make_shared<UnaryCall<pb::ResetRequest, pb::ResetResponse>>();
+    call->request.set_table(table);
+    stub_.async()->Reset(&call->context, &call->request, &call->response,
+                         [call, callback = std::move(callback)](const grpc::Status& status) {
+                           callback(FromGrpcStatus(status));
+                         });
+    return CancelOf(call);
+  }
+
+  bool holds_chunks() const override { return true; }
+
+  bool IsTransient(const Status& status) const override {
+    return status.code() == StatusCode::kUnavailable || status.code() == StatusCode::kCancelled;
+  }
+
+ private:
+  template <typename Call>
+  static CancelFunction CancelOf(const std::shared_ptr<Call>& call) {
+    return [weak = std::weak_ptr<Call>(call)] {
+      if (const std::shared_ptr<Call> call = weak.lock()) call->context.TryCancel();
+    };
+  }
+
+  const std::shared_ptr<grpc::Channel> channel_;
+  ByteStub bytes_;
+  pb::ReverbService::Stub stub_;
+};
+
+}  // namespace
+
+std::shared_ptr<Transport> MakeGrpcTransport(const std::string& address) {
+  return std::make_shared<GrpcTransport>(address);
+}
+
+}  // namespace reverb_tf::client

@@ -1,0 +1,64 @@
+// One insert that is under way.
+#ifndef REVERB_TF_CLIENT_INSERT_CALL_H_
+#define REVERB_TF_CLIENT_INSERT_CALL_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "cc/client/insert_session.h"
+#include "cc/core/mutex.h"
+#include "cc/core/trajectory.h"
+#include "reverb_tf/client.h"
+#include "reverb_tf/status.h"
+
+namespace reverb_tf::client {
+
+// The same trajectory for one or more tables; its items follow each other in a session.
+// Thread-safe.
+class InsertCall : public ConfirmationListener, public std::enable_shared_from_this<InsertCall> {
+ public:
+  // `on_end` is called once, before the callback.
+  InsertCall(core::TrajectoryRef trajectory, std::vector<TableAndPriority> targets,
+             Client::KeysCallback callback, std::function<void(InsertCall*)> on_end)
+      : trajectory_(std::move(trajectory)),
+        targets_(std::move(targets)),
+        callback_(std::move(callback)),
+        on_end_(std::move(on_end)) {}
+
+  // Adds its items to a session (the first time, or again after that one failed), without sending
+  // them.
+  Status AddTo(InsertSession* session) EXCLUDES(mu_);
+
+  void OnItemConfirmed() override EXCLUDES(mu_);
+
+  // The callback comes now, unless it came already. Then true.
+  bool End(Result<std::vector<uint64_t>> result) EXCLUDES(mu_);
+
+  // Its own session, closed at the end.
+  void OwnSession(std::shared_ptr<InsertSession> session) EXCLUDES(mu_);
+
+  // Of its first item; after AddTo.
+  uint64_t first_key() const EXCLUDES(mu_) {
+    MutexLock lock(&mu_);
+    return keys_.front();
+  }
+
+ private:
+  const core::TrajectoryRef trajectory_;
+  const std::vector<TableAndPriority> targets_;
+
+  mutable Mutex mu_;
+  Client::KeysCallback callback_ GUARDED_BY(mu_);  // null: ended
+  std::function<void(InsertCall*)> on_end_ GUARDED_BY(mu_);
+  std::vector<uint64_t> keys_ GUARDED_BY(mu_);
+  size_t unconfirmed_ GUARDED_BY(mu_) = 0;
+  std::shared_ptr<InsertSession> session_ GUARDED_BY(mu_);
+};
+
+}  // namespace reverb_tf::client
+
+#endif  // REVERB_TF_CLIENT_INSERT_CALL_H_

@@ -1,0 +1,85 @@
+#include "cc/client/local_transport.h"
+
+#include <utility>
+
+#include "cc/client/local_insert_stream.h"
+#include "cc/client/local_sample_stream.h"
+#include "cc/wire/table_info.h"
+
+namespace reverb_tf::client {
+namespace {
+
+class LocalTransport : public Transport {
+ public:
+  LocalTransport(std::string address, std::shared_ptr<const core::LocalServer> server,
+                 core::Clock* clock)
+      : address_(std::move(address)), server_(std::move(server)), clock_(clock) {}
+
+  std::shared_ptr<InsertStream> OpenInsertStream(
+      std::shared_ptr<InsertStreamObserver> observer) override {
+    return MakeLocalInsertStream(server_, std::move(observer));
+  }
+
+  std::shared_ptr<SampleStream> OpenSampleStream(
+      const std::string& table, std::shared_ptr<SampleStreamObserver> observer) override {
+    return MakeLocalSampleStream(server_, table, std::move(observer), clock_);
+  }
+
+  CancelFunction GetServerInfo(std::function<void(Result<ServerInfo>)> callback) override {
+    ServerInfo info;
+    info.state_id_high = server_->state_id_high;
+    info.state_id_low = server_->state_id_low;
+    for (const std::shared_ptr<core::Table>& table : server_->tables) {
+      info.tables.push_back(wire::SerializeTableInfo(table->Info()));
+    }
+    callback(std::move(info));
+    return [] {};
+  }
+
+  CancelFunction Mutate(const std::string& table, std::vector<KeyWithPriority> updates,
+                        std::vector<uint64_t> deletes,
+                        std::function<void(Status)> callback) override {
+    const std::shared_ptr<core::Table> found = server_->Find(table);
+    if (found == nullptr) {
+      callback(TableNotFoundError(table));
+      return [] {};
+    }
+    std::vector<core::PriorityUpdate> core_updates;
+    core_updates.reserve(updates.size());
+    for (const KeyWithPriority& update : updates) {
+      core_updates.push_back({update.key, update.priority});
+    }
+    callback(
+        found->Mutate(core_updates.data(), core_updates.size(), deletes.data(), deletes.size()));
+    return [] {};
+  }
+
+  CancelFunction Reset(const std::string& table, std::function<void(Status)> callback) override {
+    const std::shared_ptr<core::Table> found = server_->Find(table);
+    callback(found == nullptr ? TableNotFoundError(table) : found->Reset());
+    return [] {};
+  }
+
+  bool holds_chunks() const override { return false; }
+
+  bool IsTransient(const Status& status) const override {
+    if (status.code() != StatusCode::kCancelled) return false;
+    const auto successor = core::LocalRegistry::Global()->Find(address_);
+    return successor != nullptr && successor != server_;
+  }
+
+ private:
+  const std::string address_;
+  const std::shared_ptr<const core::LocalServer> server_;
+  core::Clock* const clock_;
+};
+
+}  // namespace
+
+std::shared_ptr<Transport> MakeLocalTransport(std::string address,
+                                              std::shared_ptr<const core::LocalServer> server,
+                                              core::Clock* clock) {
+  return std::make_shared<LocalTransport>(std::move(address), std::move(server), clock);
+}
+
+}  // namespace reverb_tf::client

@@ -1,0 +1,382 @@
+#include "cc/client/sampler_core.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "cc/client/sample_impl.h"
+#include "cc/client/sampler_options.h"
+#include "cc/client/wait.h"
+
+namespace reverb_tf::client {
+namespace {
+
+// A stream that lived so long has reached its server: its loss is a new trouble, not the old one
+// going on.
+constexpr auto kHealthyStream = std::chrono::seconds(30);
+
+}  // namespace
+
+class SamplerCore::StreamObserver : public SampleStreamObserver {
+ public:
+  StreamObserver(std::weak_ptr<SamplerCore> core, size_t worker, uint64_t generation)
+      : core_(std::move(core)), worker_(worker), generation_(generation) {}
+
+  void OnSamples(std::vector<core::SampledItem> samples) override {
+    if (const auto core = core_.lock()) {
+      core->OnSamples(worker_, generation_, std::move(samples));
+    }
+  }
+  void OnClosed(const Status& why) override {
+    if (const auto core = core_.lock()) core->OnStreamClosed(worker_, generation_, why);
+  }
+
+ private:
+  const std::weak_ptr<SamplerCore> core_;
+  const size_t worker_;
+  const uint64_t generation_;
+};
+
+class SamplerCore::Subject : public WaitSubject {
+ public:
+  explicit Subject(SamplerCore* core) : core_(core) {}
+  void Refresh() override { core_->endpoint_->RefreshServerInfo(); }
+  std::string Describe() override { return core_->Describe(); }
+
+ private:
+  SamplerCore* const core_;
+};
+
+SamplerCore::SamplerCore(std::shared_ptr<Endpoint> endpoint, SamplerOptions options)
+    : endpoint_(std::move(endpoint)),
+      options_(std::move(options)),
+      stream_samples_(StreamSamples(options_)),
+      capacity_(Capacity(options_)) {
+  for (int64_t i = 0; i < NumWorkers(options_); ++i) {
+    workers_.emplace_back(endpoint_->options().patience);
+  }
+}
+
+Result<Sample> SamplerCore::Next(const WaitOptions& wait) {
+  Work work;
+  std::optional<core::SampledItem> item;
+  Status status;
+  {
+    MutexLock lock(&mu_);
+    if (buffer_.empty() && !IsOver()) {
+      ++blocked_;
+      for (Worker& worker : workers_) worker.timed_out = false;
+      work = Advance();
+      mu_.Unlock();
+      Do(std::move(work));
+      work = Work();
+      mu_.Lock();
+      Subject subject(this);
+      status = BlockUntil(&mu_, &changed_, endpoint_->clock(), wait, &subject,
+                          [&]() NO_THREAD_SAFETY_ANALYSIS { return !buffer_.empty() || IsOver(); });
+      --blocked_;
+    }
+    if (!buffer_.empty()) {
+      item = Pop();
+      work = Advance();
+    } else if (status.ok()) {
+      status = final_.ok() ? OutOfRangeError("The sampler has returned max_samples = " +
+                                             std::to_string(options_.max_samples) + " samples.")
+                           : final_;
+    } else {
+      Withdraw(&work);
+    }
+  }
+  Do(std::move(work));
+  if (!item) return status;
+  return MakeSample(std::move(*item));
+}
+
+void SamplerCore::NextAsync(Sampler::Callback callback) {
+  Work work;
+  {
+    MutexLock lock(&mu_);
+    waiters_.push_back(std::move(callback));
+    if (buffer_.empty()) {
+      for (Worker& worker : workers_) worker.timed_out = false;
+    }
+    work = Advance();
+  }
+  Do(std::move(work));
+}
+
+bool SamplerCore::IsOver() const {
+  return !final_.ok() || (options_.max_samples != -1 && returned_ >= options_.max_samples);
+}
+
+core::SampledItem SamplerCore::Pop() {
+  core::SampledItem item = std::move(buffer_.front());
+  buffer_.pop_front();
+  --reserved_;
+  ++returned_;
+  return item;
+}
+
+SamplerCore::Work SamplerCore::Advance() {
+  Work work;
+  while (!waiters_.empty() && !buffer_.empty()) {
+    work.deliveries.push_back({std::move(waiters_.front()), Pop()});
+    waiters_.pop_front();
+  }
+  if (IsOver()) {
+    if (!buffer_.empty()) return work;
+    for (Sampler::Callback& callback : waiters_) work.ended.push_back(std::move(callback));
+    waiters_.clear();
+    changed_.NotifyAll();
+    return work;
+  }
+  RequestMore(&work);
+  return work;
+}
+
+int64_t SamplerCore::Demand() const {
+  return blocked_ + static_cast<int64_t>(waiters_.size()) - reserved_;
+}
+
+int64_t SamplerCore::RequestSize(const Worker& worker) const {
+  if (worker.outstanding > 0 || worker.pausing || worker.timed_out) return 0;
+  const int64_t batch = options_.max_in_flight_samples_per_worker;
+  if (reserved_ > capacity_ - batch) return 0;
+  int64_t n = std::min(batch, worker.stream_left > 0 ? worker.stream_left : stream_samples_);
+  if (options_.max_samples != -1) n = std::min(n, options_.max_samples - claimed_);
+  if (options_.on_demand) n = std::min(n, Demand());
+  return std::max<int64_t>(n, 0);
+}
+
+void SamplerCore::RequestMore(Work* work) {
+  for (size_t i = 0; i < workers_.size(); ++i) {
+    Worker& worker = workers_[i];
+    Action action;
+    action.worker = i;
+    action.n = RequestSize(worker);
+    if (action.n == 0) continue;
+    if (worker.stream_left == 0) {
+      action.cancel = std::move(worker.stream);
+      worker.stream = nullptr;
+      ++worker.generation;
+      worker.stream_left = stream_samples_;
+    }
+    action.generation = worker.generation;
+    action.stream = worker.stream;
+    worker.outstanding = action.n;
+    reserved_ += action.n;
+    claimed_ += action.n;
+    work->actions.push_back(std::move(action));
+  }
+}
+
+void SamplerCore::Do(Work work) {
+  for (Action& action : work.actions) {
+    if (action.cancel != nullptr) action.cancel->Cancel();
+    if (action.n > 0) Send(action);
+  }
+  for (Delivery& delivery : work.deliveries) {
+    delivery.callback(MakeSample(std::move(delivery.item)));
+  }
+  if (work.ended.empty()) return;
+  Status status;
+  {
+    MutexLock lock(&mu_);
+    status = final_.ok() ? OutOfRangeError("The sampler has returned max_samples = " +
+                                           std::to_string(options_.max_samples) + " samples.")
+                         : final_;
+  }
+  for (Sampler::Callback& callback : work.ended) callback(status);
+}
+
+void SamplerCore::Send(const Action& action) {
+  std::shared_ptr<SampleStream> stream = action.stream;
+  if (stream == nullptr) {
+    Result<std::shared_ptr<Transport>> transport = endpoint_->transport();
+    if (!transport.ok()) return End(transport.status());
+    stream = (*transport)
+                 ->OpenSampleStream(options_.table,
+                                    std::make_shared<StreamObserver>(
+                                        weak_from_this(), action.worker, action.generation));
+    bool cancelled = false;
+    {
+      MutexLock lock(&mu_);
+      Worker& worker = workers_[action.worker];
+      cancelled = !final_.ok() || worker.generation != action.generation;
+      if (!cancelled) {
+        worker.stream = stream;
+        worker.transport = std::move(transport).value();
+        worker.since = endpoint_->clock()->Now();
+      }
+    }
+    if (cancelled) return stream->Cancel();
+  }
+  stream->Request(action.n, options_.rate_limiter_timeout);
+}
+
+void SamplerCore::OnSamples(size_t index, uint64_t generation,
+                            std::vector<core::SampledItem> samples) {
+  Work work;
+  {
+    MutexLock lock(&mu_);
+    Worker& worker = workers_[index];
+    const int64_t n = static_cast<int64_t>(samples.size());
+    if (!final_.ok() || worker.generation != generation) return;
+    if (n > worker.outstanding) {
+      SetFinal(InternalError("The server sent more samples than were asked for."), &work);
+    } else {
+      worker.outstanding -= n;
+      worker.stream_left -= n;
+      worker.retry.Reset();
+      for (core::SampledItem& sample : samples) buffer_.push_back(std::move(sample));
+      work = Advance();
+      if (blocked_ == 1) {
+        changed_.NotifyOne();
+      } else if (blocked_ > 0) {
+        changed_.NotifyAll();
+      }
+    }
+  }
+  Do(std::move(work));
+}
+
+void SamplerCore::GiveBack(Worker* worker) {
+  reserved_ -= worker->outstanding;
+  claimed_ -= worker->outstanding;
+  worker->outstanding = 0;
+  worker->stream_left = 0;
+  worker->stream = nullptr;
+  ++worker->generation;
+}
+
+void SamplerCore::OnStreamClosed(size_t index, uint64_t generation, const Status& why) {
+  Work work;
+  std::shared_ptr<SampleStream> stream;  // released without the lock
+  {
+    MutexLock lock(&mu_);
+    Worker& worker = workers_[index];
+    if (!final_.ok() || worker.generation != generation) return;
+    stream = worker.stream;
+    const std::shared_ptr<Transport> transport = std::move(worker.transport);
+    worker.transport = nullptr;
+    const bool asked = worker.outstanding > 0;
+    GiveBack(&worker);
+    if (IsRateLimiterTimeout(why)) {
+      const bool missed = buffer_.empty() && blocked_ + waiters_.size() > 0;
+      if (missed) {
+        SetFinal(why, &work);
+      } else {
+        worker.timed_out = true;
+      }
+    } else if (transport == nullptr || !transport->IsTransient(why)) {
+      SetFinal(why, &work);
+    } else if (asked) {
+      ScheduleRetry(index, why);
+      if (!worker.pausing) {
+        SetFinal(worker.retry.Exhausted(endpoint_->address(), why), &work);
+      }
+    }
+  }
+  Do(std::move(work));
+}
+
+void SamplerCore::ScheduleRetry(size_t index, const Status& why) {
+  Worker& worker = workers_[index];
+  const core::TimePoint now = endpoint_->clock()->Now();
+  if (now - worker.since >= kHealthyStream) worker.retry.Reset();
+  worker.last_cause = why;
+  const auto when = worker.retry.NextTry(now);
+  if (!when) return;
+  worker.pausing = true;
+  endpoint_->clock()->CallAt(*when, [weak = weak_from_this(), index] {
+    const std::shared_ptr<SamplerCore> self = weak.lock();
+    if (self == nullptr) return;
+    Work work;
+    {
+      MutexLock lock(&self->mu_);
+      self->workers_[index].pausing = false;
+      work = self->Advance();
+    }
+    self->Do(std::move(work));
+  });
+}
+
+void SamplerCore::Withdraw(Work* work) {
+  if (!options_.on_demand || Demand() >= 0) return;
+  for (size_t i = 0; i < workers_.size() && Demand() < 0; ++i) {
+    Worker& worker = workers_[i];
+    if (worker.outstanding == 0) continue;
+    Action action;
+    action.worker = i;
+    action.cancel = worker.stream;
+    GiveBack(&worker);
+    work->actions.push_back(std::move(action));
+  }
+  RequestMore(work);  // for callers that still wait
+}
+
+void SamplerCore::SetFinal(const Status& status, Work* work) {
+  if (!final_.ok()) return;
+  final_ = status;
+  for (size_t i = 0; i < workers_.size(); ++i) {
+    Action action;
+    action.cancel = std::move(workers_[i].stream);
+    workers_[i].stream = nullptr;
+    if (action.cancel != nullptr) work->actions.push_back(std::move(action));
+  }
+  Work rest = Advance();
+  for (Delivery& delivery : rest.deliveries) work->deliveries.push_back(std::move(delivery));
+  for (Sampler::Callback& callback : rest.ended) work->ended.push_back(std::move(callback));
+  changed_.NotifyAll();
+}
+
+void SamplerCore::End(const Status& status) {
+  Work work;
+  std::deque<core::SampledItem> dropped;  // released without the lock
+  {
+    MutexLock lock(&mu_);
+    dropped.swap(buffer_);
+    reserved_ -= static_cast<int64_t>(dropped.size());
+    if (final_.ok()) {
+      SetFinal(status, &work);
+    } else {
+      final_ = status;
+      changed_.NotifyAll();
+    }
+  }
+  Do(std::move(work));
+}
+
+Result<Sample> SamplerCore::MakeSample(core::SampledItem item) {
+  std::unique_ptr<Sample::Impl> impl = Sample::Impl::Create(std::move(item));
+  Status status = impl->Check(options_);
+  if (!status.ok()) {
+    End(status);
+    return status;
+  }
+  return Sample(std::move(impl));
+}
+
+std::string SamplerCore::Describe() {
+  const std::string what = "Next() waits for a sample of ";
+  {
+    MutexLock lock(&mu_);
+    for (const Worker& worker : workers_) {
+      if (!worker.pausing) continue;
+      return what + "table '" + options_.table + "', but server " + endpoint_->address() +
+             " cannot be reached: " + worker.last_cause.message();
+    }
+  }
+  return what + endpoint_->DescribeTable(options_.table, Endpoint::Operation::kSample);
+}
+
+}  // namespace reverb_tf::client
+
+namespace reverb_tf {
+
+bool IsRateLimiterTimeout(const Status& status) {
+  return status.code() == StatusCode::kDeadlineExceeded &&
+         status.message().find("Timeout exceeded before the right to insert was acquired") !=
+             std::string::npos;
+}
+
+}  // namespace reverb_tf

@@ -1,0 +1,48 @@
+// One step as a trajectory of its own.
+#ifndef REVERB_TF_CLIENT_STEP_ENCODER_H_
+#define REVERB_TF_CLIENT_STEP_ENCODER_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "cc/client/key_sequence.h"
+#include "cc/client/signature.h"
+#include "cc/core/mutex.h"
+#include "cc/core/trajectory.h"
+#include "cc/wire/chunk_codec.h"
+#include "reverb_tf/client.h"
+#include "reverb_tf/status.h"
+#include "reverb_tf/tensor.h"
+
+namespace reverb_tf::client {
+
+// Thread-safe.
+class StepEncoder {
+ public:
+  // Copies n arrays into one chunk, each with a leading axis of 1. INVALID_ARGUMENT names the array
+  // that cannot travel.
+  Result<core::TrajectoryRef> Encode(const TensorView* values, int32_t n) EXCLUDES(mu_);
+
+ private:
+  using Advisors = std::vector<wire::CompressionAdvisor>;
+  Advisors TakeAdvisors(int32_t n) EXCLUDES(mu_);
+  void ReturnAdvisors(Advisors advisors) EXCLUDES(mu_);
+
+  const KeySequence keys_;
+
+  Mutex mu_;
+  uint64_t next_key_ GUARDED_BY(mu_) = 0;
+  // What was learnt about the columns of steps with so many columns; missing while it is in use.
+  std::map<size_t, Advisors> advisors_ GUARDED_BY(mu_);
+};
+
+// INVALID_ARGUMENT unless the columns of a trajectory of one step fit the table's signature, each
+// with or without its leading axis of 1.
+Status CheckStep(const std::string& table, const TableSignature& signature,
+                 const core::Trajectory& step);
+
+}  // namespace reverb_tf::client
+
+#endif  // REVERB_TF_CLIENT_STEP_ENCODER_H_

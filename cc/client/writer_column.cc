@@ -1,0 +1,121 @@
+#include "cc/client/writer_column.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace reverb_tf::client {
+
+void WriterColumn::Define(const TensorView& value) {
+  dtype_ = value.dtype;
+  dims_.insert(dims_.end(), value.dims, value.dims + value.rank);
+  row_elements_ = value.num_elements();
+  row_bytes_ = value.num_bytes();
+}
+
+bool WriterColumn::Accepts(const TensorView& value) const {
+  return value.dtype == dtype_ && value.rank == rank() &&
+         std::equal(value.dims, value.dims + value.rank, dims());
+}
+
+void WriterColumn::AddRow(const TensorView& value, int32_t step) {
+  if (open_rows_ == 0) first_step_ = step;
+  last_step_ = step;
+  ++open_rows_;
+  ++num_rows_;
+  borrowed_ = &value;
+}
+
+void WriterColumn::CopyRow() {
+  if (borrowed_ == nullptr) return;
+  if (dtype_ == DType::kString) {
+    const auto* const strings = static_cast<const std::string_view*>(borrowed_->data);
+    for (int64_t i = 0; i < row_elements_; ++i) {
+      buffer_.insert(buffer_.end(), strings[i].begin(), strings[i].end());
+      string_sizes_.push_back(strings[i].size());
+    }
+  } else {
+    const char* const bytes = static_cast<const char*>(borrowed_->data);
+    buffer_.insert(buffer_.end(), bytes, bytes + row_bytes_);
+  }
+  borrowed_ = nullptr;
+}
+
+size_t WriterColumn::open_bytes() const {
+  return dtype_ == DType::kString ? buffer_.size() : row_bytes_ * open_rows_;
+}
+
+TensorView WriterColumn::OpenView() {
+  dims_[0] = open_rows_;
+  TensorView view;
+  view.dtype = dtype_;
+  view.rank = static_cast<int32_t>(dims_.size());
+  view.dims = dims_.data();
+  if (borrowed_ != nullptr && open_rows_ == 1) {
+    view.data = borrowed_->data;
+    return view;
+  }
+  CopyRow();
+  view.data = buffer_.data();
+  if (dtype_ == DType::kString) {
+    string_views_.clear();
+    const char* next = buffer_.data();
+    for (size_t size : string_sizes_) {
+      string_views_.emplace_back(next, size);
+      next += size;
+    }
+    view.data = string_views_.data();
+  }
+  return view;
+}
+
+void WriterColumn::CloseRows(ChunkPool::Slot chunk, int32_t tensor) {
+  spans_.push_back({open_first_row(), open_rows_, tensor, chunk});
+  DropOpenRows();
+}
+
+void WriterColumn::DropOpenRows() {
+  open_rows_ = 0;
+  borrowed_ = nullptr;
+  buffer_.clear();
+  string_sizes_.clear();
+}
+
+int64_t WriterColumn::first_alive() const {
+  return std::max<int64_t>(first_kept_, num_rows_ - options_.num_keep_alive_refs);
+}
+
+void WriterColumn::ReleaseExpired(ChunkPool* pool) {
+  const int64_t alive = first_alive();
+  while (!spans_.empty() && spans_.front().first_row + spans_.front().num_rows <= alive) {
+    pool->Release(spans_.front().chunk);
+    spans_.pop_front();
+  }
+}
+
+WriterColumn::Place WriterColumn::Find(int64_t row, const ChunkPool& pool) const {
+  if (row >= open_first_row()) return {nullptr, 0, row - open_first_row(), num_rows_ - row};
+  auto span = std::upper_bound(spans_.begin(), spans_.end(), row,
+                               [](int64_t r, const Span& s) { return r < s.first_row; });
+  --span;
+  const int64_t offset = row - span->first_row;
+  return {pool.chunk(span->chunk), span->tensor, offset, span->num_rows - offset};
+}
+
+void WriterColumn::ReadOpenRow(int64_t offset, void* out) const {
+  if (row_bytes_ == 0) return;
+  std::memcpy(out, buffer_.data() + static_cast<size_t>(offset) * row_bytes_, row_bytes_);
+}
+
+std::vector<std::string> WriterColumn::OpenRowStrings(int64_t offset) const {
+  const size_t first = static_cast<size_t>(offset * row_elements_);
+  const char* next = buffer_.data();
+  for (size_t i = 0; i < first; ++i) next += string_sizes_[i];
+  std::vector<std::string> strings;
+  for (size_t i = first; i < first + static_cast<size_t>(row_elements_); ++i) {
+    strings.emplace_back(next, string_sizes_[i]);
+    next += string_sizes_[i];
+  }
+  return strings;
+}
+
+}  // namespace reverb_tf::client
