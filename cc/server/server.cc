@@ -1,0 +1,184 @@
+#include "reverb_tf/server.h"
+
+#include <algorithm>
+#include <chrono>
+#include <random>
+#include <set>
+#include <string>
+#include <utility>
+
+#include <grpcpp/ext/proto_server_reflection_plugin.h>
+#include <grpcpp/grpcpp.h>
+#include <grpcpp/health_check_service_interface.h>
+
+#include "cc/core/clock.h"
+#include "cc/core/local_registry.h"
+#include "cc/core/mutex.h"
+#include "cc/server/listen_address.h"
+#include "cc/server/reverb_service.h"
+#include "cc/server/served_tables.h"
+
+namespace reverb_tf {
+namespace server {
+namespace {
+
+constexpr auto kInterruptPeriod = std::chrono::milliseconds(100);
+
+uint64_t RandomBits() {
+  std::random_device device;
+  return (static_cast<uint64_t>(device()) << 32) | device();
+}
+
+Status CheckOptions(const ServerOptions& options) {
+  if (options.tables.empty()) {
+    return InvalidArgumentError("a server needs at least one table; none was given");
+  }
+  if (options.port < 0 || options.port > 65535) {
+    return InvalidArgumentError("port is " + std::to_string(options.port) +
+                                "; expected 0 (any) to 65535");
+  }
+  if (options.host.empty()) return InvalidArgumentError("host is empty; expected an address");
+  std::set<std::string> names;
+  std::set<std::string> duplicates;
+  for (const auto& table : options.tables) {
+    if (table == nullptr) return InvalidArgumentError("a table of the server is null");
+    if (!names.insert(table->name()).second) duplicates.insert(table->name());
+  }
+  if (duplicates.empty()) return OkStatus();
+  std::string list;
+  for (const std::string& name : duplicates) list += (list.empty() ? "" : ", ") + name;
+  return InvalidArgumentError("the names of a server's tables must differ; given more than once: " +
+                              list);
+}
+
+class ServerImpl final : public Server {
+ public:
+  // Not started yet.
+  ServerImpl(ServerOptions options, std::shared_ptr<const ServedTables> tables)
+      : host_(std::move(options.host)),
+        tables_(std::move(tables)),
+        service_(tables_, core::Clock::System()) {}
+
+  ~ServerImpl() override { Stop(); }
+
+  // Called once, before anything else.
+  Status Listen(int port);
+
+  int port() const override { return port_; }
+  const std::string& host() const override { return host_; }
+  void Stop() override;
+  Status Wait(const WaitOptions& wait) override;
+
+ private:
+  enum class State { kRunning, kStopping, kStopped };
+
+  const std::string host_;
+  const std::shared_ptr<const ServedTables> tables_;
+  ReverbService service_;  // outlives grpc_server_
+  std::unique_ptr<grpc::Server> grpc_server_;
+  int port_ = 0;
+
+  Mutex mu_;
+  CondVar changed_;
+  State state_ GUARDED_BY(mu_) = State::kStopped;
+};
+
+Status ServerImpl::Listen(int port) {
+  REVERB_TF_RETURN_IF_ERROR(CheckCanBind(host_, port));
+  // Both register a plug-in of this copy of gRPC, which nobody else in the process sees; again does no harm.
+  grpc::EnableDefaultHealthCheckService(true);
+  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+  grpc::ServerBuilder builder;
+  int bound_port = 0;
+  builder.AddListeningPort(ListenAddress(host_, port), grpc::InsecureServerCredentials(),
+                           &bound_port);
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  builder.SetMaxReceiveMessageSize(-1);
+  builder.SetMaxSendMessageSize(-1);
+  // Reflection is the only service with threads of its own.
+  builder.SetSyncServerOption(grpc::ServerBuilder::SyncServerOption::NUM_CQS, 1);
+  builder.SetSyncServerOption(grpc::ServerBuilder::SyncServerOption::MIN_POLLERS, 1);
+  builder.SetSyncServerOption(grpc::ServerBuilder::SyncServerOption::MAX_POLLERS, 1);
+  builder.RegisterService(&service_);
+  grpc_server_ = builder.BuildAndStart();
+  if (grpc_server_ == nullptr || bound_port == 0) {
+    return UnavailableError("cannot listen on " + ListenAddress(host_, port) +
+                            ": gRPC could not bind or start");
+  }
+  port_ = bound_port;
+  if (auto* health = grpc_server_->GetHealthCheckService(); health != nullptr) {
+    health->SetServingStatus(true);
+    health->SetServingStatus(deepmind::reverb::ReverbService::service_full_name(), true);
+  }
+  if (ListensOnLoopback(host_)) {
+    core::LocalRegistry::Global()->Add(port_, tables_->shared_server());
+  }
+  MutexLock lock(&mu_);
+  state_ = State::kRunning;
+  return OkStatus();
+}
+
+void ServerImpl::Stop() {
+  {
+    MutexLock lock(&mu_);
+    while (state_ == State::kStopping) changed_.Wait(&mu_);
+    if (state_ == State::kStopped) return;
+    state_ = State::kStopping;
+  }
+  if (ListensOnLoopback(host_)) core::LocalRegistry::Global()->Remove(port_);
+  // Ends what is blocked in them; the streams report it to their clients.
+  for (const auto& table : tables_->server().tables) table->Close();
+  // Cancels every call at once and waits for their reactors, none of which blocks.
+  grpc_server_->Shutdown(std::chrono::system_clock::now());
+  grpc_server_->Wait();
+  MutexLock lock(&mu_);
+  state_ = State::kStopped;
+  changed_.NotifyAll();
+}
+
+Status ServerImpl::Wait(const WaitOptions& wait) {
+  const core::TimePoint now = std::chrono::steady_clock::now();
+  const core::TimePoint deadline = wait.timeout >= core::kNoDeadline - now
+                                       ? core::kNoDeadline
+                                       : now + std::max(wait.timeout, Duration::zero());
+  while (true) {
+    {
+      MutexLock lock(&mu_);
+      if (state_ == State::kStopped) return OkStatus();
+      if (std::chrono::steady_clock::now() >= deadline) {
+        return DeadlineExceededError("the server on " + ListenAddress(host_, port_) +
+                                     " was not stopped before the timeout");
+      }
+      core::TimePoint wake = deadline;
+      if (wait.interrupted) {
+        wake = std::min(wake, std::chrono::steady_clock::now() + kInterruptPeriod);
+      }
+      if (wake == core::kNoDeadline) {
+        changed_.Wait(&mu_);
+      } else {
+        changed_.WaitUntil(&mu_, wake);
+      }
+    }
+    if (wait.interrupted && wait.interrupted()) {
+      return CancelledError("waiting for the server to stop was interrupted");
+    }
+  }
+}
+
+}  // namespace
+}  // namespace server
+
+Result<std::unique_ptr<Server>> Server::Start(ServerOptions options) {
+  REVERB_TF_RETURN_IF_ERROR(server::CheckOptions(options));
+  auto local = std::make_shared<core::LocalServer>();
+  local->state_id_high = server::RandomBits();
+  local->state_id_low = server::RandomBits();
+  for (const auto& table : options.tables) local->tables.push_back(table->impl());
+  const int port = options.port;
+  auto result = std::make_unique<server::ServerImpl>(
+      std::move(options), std::make_shared<server::ServedTables>(std::move(local)));
+  REVERB_TF_RETURN_IF_ERROR(result->Listen(port));
+  return std::unique_ptr<Server>(std::move(result));
+}
+
+}  // namespace reverb_tf
