@@ -50,7 +50,7 @@ class Table::Impl {
 
     bool IsFull() const {
       return static_cast<int64_t>(items.size()) >= options.num_samples ||
-             bytes >= options.max_bytes;
+             (bytes >= options.max_bytes && !items.empty());
     }
   };
   // In the order of arrival. Between pumps no request holds items. Nodes are made and freed without the lock.
