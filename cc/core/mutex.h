@@ -17,11 +17,6 @@
 #undef PT_GUARDED_BY
 #undef NO_THREAD_SAFETY_ANALYSIS
 
-// Abseil, which gRPC's headers bring, has some of these too, with the same meaning.
-#undef GUARDED_BY
-#undef PT_GUARDED_BY
-#undef NO_THREAD_SAFETY_ANALYSIS
-
 #define CAPABILITY(x) REVERB_TF_ATTRIBUTE(capability(x))
 #define SCOPED_CAPABILITY REVERB_TF_ATTRIBUTE(scoped_lockable)
 #define GUARDED_BY(x) REVERB_TF_ATTRIBUTE(guarded_by(x))
