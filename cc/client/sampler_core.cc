@@ -193,22 +193,27 @@ void SamplerCore::Send(const Action& action) {
   if (stream == nullptr) {
     Result<std::shared_ptr<Transport>> transport = endpoint_->transport();
     if (!transport.ok()) return End(transport.status());
+    // The stream may end before it is noted down: then its generation is over.
+    const auto is_over = [&]() NO_THREAD_SAFETY_ANALYSIS {
+      return !final_.ok() || workers_[action.worker].generation != action.generation;
+    };
+    {
+      MutexLock lock(&mu_);
+      if (is_over()) return;
+      workers_[action.worker].transport = *transport;
+      workers_[action.worker].since = endpoint_->clock()->Now();
+    }
     stream = (*transport)
                  ->OpenSampleStream(options_.table,
                                     std::make_shared<StreamObserver>(
                                         weak_from_this(), action.worker, action.generation));
-    bool cancelled = false;
+    bool over = false;
     {
       MutexLock lock(&mu_);
-      Worker& worker = workers_[action.worker];
-      cancelled = !final_.ok() || worker.generation != action.generation;
-      if (!cancelled) {
-        worker.stream = stream;
-        worker.transport = std::move(transport).value();
-        worker.since = endpoint_->clock()->Now();
-      }
+      over = is_over();
+      if (!over) workers_[action.worker].stream = stream;
     }
-    if (cancelled) return stream->Cancel();
+    if (over) return stream->Cancel();
   }
   stream->Request(action.n, options_.rate_limiter_timeout);
 }
