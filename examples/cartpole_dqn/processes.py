@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -23,6 +24,8 @@ class ActorProcesses:
         self._processes: list[subprocess.Popen] = []
 
     def __enter__(self) -> ActorProcesses:
+        # Products of vectors this short are slower on several threads.
+        environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
         for index in range(self._config.actors):
             command = [
                 sys.executable,
@@ -32,7 +35,8 @@ class ActorProcesses:
                 str(index),
                 self._config.to_json(),
             ]
-            self._processes.append(subprocess.Popen(command, stdin=subprocess.PIPE))
+            process = subprocess.Popen(command, stdin=subprocess.PIPE, env=environment)
+            self._processes.append(process)
         return self
 
     def __exit__(self, *_) -> None:
