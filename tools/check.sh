@@ -46,6 +46,24 @@ check_python() {
   "$REVERB_TF_PYTHON" -m pytest -q "$@"
 }
 
+# The Python tests, unless they have passed on exactly these files, libraries and environments.
+check_python_once() {
+  local key
+  key="$( (
+    git ls-files -z --cached --others --exclude-standard | grep -z -E '\.(py|toml|md|txt)$' | xargs -0 sha256sum
+    sha256sum reverb_tf/*.so
+    cat .venv/.stamp .peer/.stamp "$(readlink -f "$REVERB_TF_PYTHON")" 2> /dev/null || true
+  ) | sha256sum | cut -c1-32)"
+  if [[ -e ".stamps/python-$key" ]]; then
+    say "Python tests: passed before on the same files"
+    return
+  fi
+  check_python
+  mkdir -p .stamps
+  rm -f .stamps/python-*
+  touch ".stamps/python-$key"
+}
+
 check_sanitizer() {
   say "C++ tests with $1"
   run_bazel --suffix "-$1" test --config="$1" --build_tests_only -- //cc/core/... //cc/wire/... //cc/server/... //cc/client/...
@@ -66,7 +84,7 @@ case "${1:-all}" in
     check_symbols
     check_cc
     check_clang
-    check_python
+    check_python_once
     say "all checks passed"
     ;;
   asan | tsan | ubsan) check_sanitizer "$1" ;;

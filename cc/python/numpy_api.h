@@ -4,6 +4,7 @@
 #define REVERB_TF_PYTHON_NUMPY_API_H_
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/string_view.h>
 
 #define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
 #define PY_ARRAY_UNIQUE_SYMBOL reverb_tf_numpy_api
