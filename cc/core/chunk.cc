@@ -33,9 +33,9 @@ void Chunk::Builder::AddTensor(DType dtype, const int64_t* dims, int rank, size_
                                size_t content_size) {
   Require(tensors_used_ < chunk_->num_tensors_, "more tensors than announced");
   Require(rank >= 1 && rank <= chunk_->total_dims_ - dims_used_, "rank below 1 or too many dims");
-  Require(content_offset <= chunk_->num_bytes_ &&
-              content_size <= chunk_->num_bytes_ - content_offset,
-          "content outside of the bytes");
+  Require(
+      content_offset <= chunk_->num_bytes_ && content_size <= chunk_->num_bytes_ - content_offset,
+      "content outside of the bytes");
   int64_t* own_dims = chunk_->mutable_dims() + dims_used_;
   std::memcpy(own_dims, dims, rank * sizeof(int64_t));
   new (chunk_->mutable_tensors() + tensors_used_)

@@ -23,11 +23,12 @@ struct ChunkTensor {
   uint32_t content_size;
 };
 
-// Immutable after Build, reference-counted, one heap allocation: this header, then the tensor index and dims, then
-// the bytes. Thread-safe.
+// Immutable after Build, reference-counted, one heap allocation: this header, then the tensor index
+// and dims, then the bytes. Thread-safe.
 //
-// `bytes` is the chunk as it is on the wire and at rest: a serialized deepmind.reverb.ChunkData (below 2 GiB).
-// What is in it is the business of cc/wire; the index makes the tensors reachable without parsing it again.
+// `bytes` is the chunk as it is on the wire and at rest: a serialized deepmind.reverb.ChunkData
+// (below 2 GiB). What is in it is the business of cc/wire; the index makes the tensors reachable
+// without parsing it again.
 class Chunk {
  public:
   struct Header {
@@ -35,15 +36,15 @@ class Chunk {
     uint64_t episode_id = 0;
     int32_t first_step = 0;  // inclusive range of steps in the episode
     int32_t last_step = 0;
-    int32_t num_rows = 0;    // of every tensor
-    bool sparse = false;     // steps are missing between first_step and last_step
+    int32_t num_rows = 0;  // of every tensor
+    bool sparse = false;   // steps are missing between first_step and last_step
     bool delta_encoded = false;
     uint64_t uncompressed_size = 0;  // of all tensors, bytes
   };
 
-  // Allocates a chunk that the caller fills before it shares it: `num_tensors` calls of AddTensor, whose ranks
-  // add up to `total_dims`, and `num_bytes` (below 2 GiB) bytes. Anything else ends the process: it is an error
-  // of the caller, who has checked what came from a peer.
+  // Allocates a chunk that the caller fills before it shares it: `num_tensors` calls of AddTensor,
+  // whose ranks add up to `total_dims`, and `num_bytes` (below 2 GiB) bytes. Anything else ends the
+  // process: it is an error of the caller, who has checked what came from a peer.
   class Builder {
    public:
     Builder(const Header& header, int num_tensors, int total_dims, size_t num_bytes);

@@ -90,8 +90,8 @@ class SystemClock : public Clock {
   }
   bool Cancel(TimerId id) override { return timers_.load(std::memory_order_acquire)->Cancel(id); }
 
-  // A forked child has neither the thread nor, perhaps, a lock that anybody will release: it starts afresh. The
-  // parent's timers are not its own and are left where they are.
+  // A forked child has neither the thread nor, perhaps, a lock that anybody will release: it starts
+  // afresh. The parent's timers are not its own and are left where they are.
   void StartAfresh() { timers_.store(new TimerThread, std::memory_order_release); }
 
  private:

@@ -23,8 +23,8 @@ class Clock {
   // Nanoseconds since the Unix epoch.
   virtual int64_t WallNanos() = 0;
 
-  // Calls `callback` once, at `when` or soon after, on a thread of the clock; it must not block. A time in the past means
-  // at once, but never inside this call.
+  // Calls `callback` once, at `when` or soon after, on a thread of the clock; it must not block. A
+  // time in the past means at once, but never inside this call.
   virtual TimerId CallAt(TimePoint when, std::function<void()> callback) = 0;
   // False when the callback has run, is running or is unknown. Does not wait for it.
   virtual bool Cancel(TimerId id) = 0;

@@ -12,9 +12,10 @@
 
 namespace reverb_tf::core {
 
-// Open addressing with linear probing; an erasure moves later entries back, so that there are no tombstones. The hash
-// is multiplication by a random odd number: a peer that chooses its keys cannot make them collide. V is an integer;
-// the value `kAbsent` cannot be stored. Pointers into the map are valid until it is changed. Not thread-safe.
+// Open addressing with linear probing; an erasure moves later entries back, so that there are no
+// tombstones. The hash is multiplication by a random odd number: a peer that chooses its keys
+// cannot make them collide. V is an integer; the value `kAbsent` cannot be stored. Pointers into
+// the map are valid until it is changed. Not thread-safe.
 template <typename V, V kAbsent>
 class FlatMap {
  public:

@@ -9,8 +9,8 @@
 
 namespace reverb_tf::core {
 
-// A binary heap in one array. Among equal priorities the item that was least recently inserted or updated is
-// picked. Sample is O(1), the rest O(log n).
+// A binary heap in one array. Among equal priorities the item that was least recently inserted or
+// updated is picked. Sample is O(1), the rest O(log n).
 class Heap : public Selector {
  public:
   enum class Order { kMin, kMax };

@@ -19,8 +19,9 @@ struct InsertNotice {
   std::vector<uint64_t> keys;
 };
 
-// Thread-safe. One thread at a time delivers; a thread that finds another one at it leaves its notices to that one.
-// So the order is kept, and an observer that calls the table again from inside a notice does not recurse.
+// Thread-safe. One thread at a time delivers; a thread that finds another one at it leaves its
+// notices to that one. So the order is kept, and an observer that calls the table again from inside
+// a notice does not recurse.
 class InsertNotices {
  public:
   // Called under the table's lock, which makes the order; takes the notices.

@@ -19,15 +19,15 @@ struct ItemRow {
   double priority = 0;
   TrajectoryRef trajectory;
   int64_t inserted_at_nanos = 0;
-  // Of all chunks of the trajectory when `num_chunks` > 0, so that they need not be read to delete the item; with 0
-  // the chunks are of several episodes.
+  // Of all chunks of the trajectory when `num_chunks` > 0, so that they need not be read to delete
+  // the item; with 0 the chunks are of several episodes.
   uint64_t episode_id = 0;
   int32_t num_chunks = 0;
   int32_t times_sampled = 0;
 };
 
-// Rows lie in blocks, which never move; a slot is the number of a row and is used again after its item is removed.
-// Not thread-safe. Everything is O(1), growing the key index amortised.
+// Rows lie in blocks, which never move; a slot is the number of a row and is used again after its
+// item is removed. Not thread-safe. Everything is O(1), growing the key index amortised.
 class ItemStore {
  public:
   inline static constexpr Slot kNoSlot = 0xffffffff;
@@ -57,7 +57,7 @@ class ItemStore {
 
   FlatMap<Slot, kNoSlot> slots_;  // by key
   std::vector<std::unique_ptr<ItemRow[]>> blocks_;
-  Slot num_rows_ = 0;         // used so far
+  Slot num_rows_ = 0;          // used so far
   Slot first_free_ = kNoSlot;  // below num_rows_; the key of a free row is the next free slot
 };
 

@@ -66,7 +66,8 @@ std::shared_ptr<Table> LocalServer::Find(const std::string& table_name) const {
 }
 
 LocalRegistry* LocalRegistry::Global() {
-  // A forked child has no server threads, and perhaps a lock that nobody will release: it gets an empty registry.
+  // A forked child has no server threads, and perhaps a lock that nobody will release: it gets an
+  // empty registry.
   [[maybe_unused]] static const bool once = [] {
     global_registry.store(new LocalRegistry);
     pthread_atfork(nullptr, nullptr, [] { global_registry.store(new LocalRegistry); });

@@ -1,4 +1,5 @@
-// The servers of this process, so that its clients reach their tables without gRPC. Nothing that a peer sends leads here.
+// The servers of this process, so that its clients reach their tables without gRPC. Nothing that a
+// peer sends leads here.
 #ifndef REVERB_TF_CORE_LOCAL_REGISTRY_H_
 #define REVERB_TF_CORE_LOCAL_REGISTRY_H_
 
@@ -33,8 +34,9 @@ class LocalRegistry {
   void Add(int port, std::shared_ptr<const LocalServer> server);
   void Remove(int port);
 
-  // Null unless `address` is a loopback name ("localhost", "127.x.y.z", "[::1]", each with ":port", optionally behind
-  // "dns:///" or "ipv4:"/"ipv6:") with the port of a server of this process. In a forked child: null.
+  // Null unless `address` is a loopback name ("localhost", "127.x.y.z", "[::1]", each with ":port",
+  // optionally behind "dns:///" or "ipv4:"/"ipv6:") with the port of a server of this process. In a
+  // forked child: null.
   std::shared_ptr<const LocalServer> Find(const std::string& address) const;
 
  private:

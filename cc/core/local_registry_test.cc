@@ -29,17 +29,33 @@ TEST(LocalRegistryTest, LoopbackAddresses) {
   LocalRegistry registry;
   const auto server = MakeServer();
   registry.Add(8000, server);
-  for (const char* address :
-       {"localhost:8000", "127.0.0.1:8000", "127.1.2.255:8000", "[::1]:8000",
-        "dns:///localhost:8000", "ipv4:127.0.0.1:8000", "ipv6:[::1]:8000"}) {
+  for (const char* address : {"localhost:8000", "127.0.0.1:8000", "127.1.2.255:8000", "[::1]:8000",
+                              "dns:///localhost:8000", "ipv4:127.0.0.1:8000", "ipv6:[::1]:8000"}) {
     EXPECT_EQ(registry.Find(address), server) << address;
   }
-  for (const char* address :
-       {"localhost:8001", "localhost", "localhost:", "localhost:80000", "localhost:8000x", ":8000",
-        "8000", "", "10.0.0.1:8000", "127.0.0.256:8000", "127.0.0:8000", "127.0.0.1.1:8000",
-        "127.0.0.1.evil.com:8000", "localhost.evil.com:8000", "[fe80::1]:8000", "[::1:8000",
-        "::1:8000", "unix:localhost:8000", "127.0.0.:8000", "127..0.1:8000", "localhost:-8000",
-        "localhost: 8000", "dns:///dns:///localhost:8000"}) {
+  for (const char* address : {"localhost:8001",
+                              "localhost",
+                              "localhost:",
+                              "localhost:80000",
+                              "localhost:8000x",
+                              ":8000",
+                              "8000",
+                              "",
+                              "10.0.0.1:8000",
+                              "127.0.0.256:8000",
+                              "127.0.0:8000",
+                              "127.0.0.1.1:8000",
+                              "127.0.0.1.evil.com:8000",
+                              "localhost.evil.com:8000",
+                              "[fe80::1]:8000",
+                              "[::1:8000",
+                              "::1:8000",
+                              "unix:localhost:8000",
+                              "127.0.0.:8000",
+                              "127..0.1:8000",
+                              "localhost:-8000",
+                              "localhost: 8000",
+                              "dns:///dns:///localhost:8000"}) {
     EXPECT_EQ(registry.Find(address), nullptr) << address;
   }
 }

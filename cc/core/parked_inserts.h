@@ -22,7 +22,8 @@ struct InsertBatch {
   size_t num_waiting() const { return items.size() - next; }
 };
 
-// First in, first out. Not thread-safe. Batches that are done or removed are handed out, to be freed by the caller.
+// First in, first out. Not thread-safe. Batches that are done or removed are handed out, to be
+// freed by the caller.
 class ParkedInserts {
  public:
   bool empty() const { return batches_.empty(); }

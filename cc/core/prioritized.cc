@@ -32,8 +32,7 @@ Status Prioritized::CheckPriority(double priority) const {
   const double weight = Weight(priority);
   if (weight <= kMaxWeight) return OkStatus();
   return InvalidArgumentError("Priority " + NumberText(priority) + " to the power of " +
-                              NumberText(options_.priority_exponent) + " is " +
-                              NumberText(weight) +
+                              NumberText(options_.priority_exponent) + " is " + NumberText(weight) +
                               ", too large for a prioritized selector; expected at most " +
                               NumberText(kMaxWeight) + ".");
 }

@@ -12,14 +12,15 @@
 
 namespace reverb_tf::core {
 
-// Priority 0 has weight 0, whatever the exponent, and an item of weight 0 is never picked, unless all are: then
-// each is picked with the same probability. Everything is O(log n).
+// Priority 0 has weight 0, whatever the exponent, and an item of weight 0 is never picked, unless
+// all are: then each is picked with the same probability. Everything is O(log n).
 class Prioritized : public Selector {
  public:
   // The exponent is finite.
   Prioritized(double exponent, std::optional<uint64_t> seed);
 
-  // Refuses what is negative, not finite, or has a weight so large that a sum of weights may not be finite.
+  // Refuses what is negative, not finite, or has a weight so large that a sum of weights may not be
+  // finite.
   Status CheckPriority(double priority) const override;
   Status Insert(Slot slot, double priority) override;
   Status Delete(Slot slot) override;

@@ -18,8 +18,8 @@ std::string Count(double n, const char* singular, const char* plural) {
 }
 
 Status Invalid(const std::string& option, const std::string& given, const std::string& expected) {
-  return InvalidArgumentError("Rate limiter: " + option + " is " + given + "; expected " + expected +
-                              ".");
+  return InvalidArgumentError("Rate limiter: " + option + " is " + given + "; expected " +
+                              expected + ".");
 }
 
 }  // namespace
@@ -51,9 +51,9 @@ bool RateLimiter::CanSample(int64_t n) const {
 bool RateLimiter::CanInsert(int64_t n) const {
   // Without overflow for any n.
   if (n <= options_.min_size_to_sample - (inserts_ - deletes_)) return true;
-  const double diff = (static_cast<double>(inserts_) + static_cast<double>(n)) *
-                          options_.samples_per_insert -
-                      static_cast<double>(samples_);
+  const double diff =
+      (static_cast<double>(inserts_) + static_cast<double>(n)) * options_.samples_per_insert -
+      static_cast<double>(samples_);
   return diff <= options_.max_diff;
 }
 
@@ -63,8 +63,8 @@ std::string RateLimiter::ExplainSample() const {
     return "Sampling waits for items: the table holds " + std::to_string(size) + " of the " +
            std::to_string(options_.min_size_to_sample) + " it needs (min_size_to_sample).";
   }
-  const double diff = static_cast<double>(inserts_) * options_.samples_per_insert -
-                      static_cast<double>(samples_);
+  const double diff =
+      static_cast<double>(inserts_) * options_.samples_per_insert - static_cast<double>(samples_);
   const std::string numbers =
       "inserts * samples_per_insert - samples = " + std::to_string(inserts_) + " * " +
       NumberText(options_.samples_per_insert) + " - " + std::to_string(samples_) + " = " +
@@ -79,8 +79,8 @@ std::string RateLimiter::ExplainSample() const {
 }
 
 std::string RateLimiter::ExplainInsert() const {
-  const double diff = static_cast<double>(inserts_) * options_.samples_per_insert -
-                      static_cast<double>(samples_);
+  const double diff =
+      static_cast<double>(inserts_) * options_.samples_per_insert - static_cast<double>(samples_);
   const std::string numbers =
       "inserts * samples_per_insert - samples = " + std::to_string(inserts_) + " * " +
       NumberText(options_.samples_per_insert) + " - " + std::to_string(samples_) + " = " +
@@ -91,8 +91,7 @@ std::string RateLimiter::ExplainInsert() const {
            ".";
   }
   const double by_diff = std::floor((options_.max_diff - diff) / options_.samples_per_insert);
-  const double by_size =
-      static_cast<double>(options_.min_size_to_sample - (inserts_ - deletes_));
+  const double by_size = static_cast<double>(options_.min_size_to_sample - (inserts_ - deletes_));
   return "May insert " + Count(std::fmax(by_diff, by_size), "item", "items") +
          " before the next sample (" + numbers + ").";
 }

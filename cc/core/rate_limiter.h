@@ -13,8 +13,8 @@ namespace reverb_tf::core {
 // Not thread-safe: the table calls it under its lock. See RateLimiterOptions for the rule.
 class RateLimiter {
  public:
-  // INVALID_ARGUMENT names the value: samples_per_insert > 0 and finite, min_size_to_sample >= 1, diffs not NaN,
-  // min_diff <= max_diff.
+  // INVALID_ARGUMENT names the value: samples_per_insert > 0 and finite, min_size_to_sample >= 1,
+  // diffs not NaN, min_diff <= max_diff.
   static Status Check(const RateLimiterOptions& options);
 
   explicit RateLimiter(const RateLimiterOptions& options) : options_(options) {}

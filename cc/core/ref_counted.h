@@ -8,8 +8,8 @@
 
 namespace reverb_tf::core {
 
-// Shared pointer to a T that has `void Ref() const` and `void Unref() const`, where Unref frees the object with the
-// last reference. Distinct RefPtrs to one object may be used from distinct threads.
+// Shared pointer to a T that has `void Ref() const` and `void Unref() const`, where Unref frees the
+// object with the last reference. Distinct RefPtrs to one object may be used from distinct threads.
 template <typename T>
 class RefPtr {
  public:

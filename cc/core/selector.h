@@ -12,11 +12,12 @@
 
 namespace reverb_tf::core {
 
-// Index of an item's row in its table's arrays: small, dense, reused after a deletion. Selectors are flat arrays
-// indexed by it and need no hash map.
+// Index of an item's row in its table's arrays: small, dense, reused after a deletion. Selectors
+// are flat arrays indexed by it and need no hash map.
 using Slot = uint32_t;
 
-// Not thread-safe: the table calls it under its lock. Nothing here allocates per item beyond growing its arrays.
+// Not thread-safe: the table calls it under its lock. Nothing here allocates per item beyond
+// growing its arrays.
 class Selector {
  public:
   struct Pick {
@@ -26,12 +27,13 @@ class Selector {
 
   virtual ~Selector() = default;
 
-  // INVALID_ARGUMENT, with the value, for a priority that this selector cannot hold. The table asks before it
-  // changes anything. (NaN: every selector. Negative, infinite or overflowing weights: prioritized.)
+  // INVALID_ARGUMENT, with the value, for a priority that this selector cannot hold. The table asks
+  // before it changes anything. (NaN: every selector. Negative, infinite or overflowing weights:
+  // prioritized.)
   virtual Status CheckPriority(double priority) const = 0;
 
-  // `slot` must not be held / must be held; the priority must have passed CheckPriority. INVALID_ARGUMENT otherwise,
-  // and nothing has changed.
+  // `slot` must not be held / must be held; the priority must have passed CheckPriority.
+  // INVALID_ARGUMENT otherwise, and nothing has changed.
   virtual Status Insert(Slot slot, double priority) = 0;
   virtual Status Delete(Slot slot) = 0;
   virtual Status Update(Slot slot, double priority) = 0;

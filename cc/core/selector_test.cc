@@ -161,7 +161,7 @@ TEST(HeapTest, LeastRecentlyInsertedOrUpdatedFirstAmongEquals) {
   for (Kind kind : {Kind::kMinHeap, Kind::kMaxHeap}) {
     const auto selector = Make(kind);
     for (Slot slot : {2, 0, 1, 3}) ASSERT_TRUE(selector->Insert(slot, 1).ok());
-    ASSERT_TRUE(selector->Update(2, 1).ok());    // the same priority, but touched
+    ASSERT_TRUE(selector->Update(2, 1).ok());  // the same priority, but touched
     ASSERT_TRUE(selector->Update(1, 5).ok());
     ASSERT_TRUE(selector->Update(1, 1).ok());
     ASSERT_TRUE(selector->Delete(0).ok());
@@ -184,13 +184,14 @@ TEST(HeapTest, AgreesWithASortedSet) {
         ASSERT_EQ(selector->Delete(slot).ok(), is_held);
         held.erase(slot);
       } else {
-        ASSERT_TRUE((is_held ? selector->Update(slot, priority) : selector->Insert(slot, priority))
-                        .ok());
+        ASSERT_TRUE(
+            (is_held ? selector->Update(slot, priority) : selector->Insert(slot, priority)).ok());
         held[slot] = {sign * priority, i};
       }
       if (held.empty()) continue;
-      const auto first = std::min_element(
-          held.begin(), held.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+      const auto first =
+          std::min_element(held.begin(), held.end(),
+                           [](const auto& a, const auto& b) { return a.second < b.second; });
       ASSERT_EQ(selector->Sample()->slot, first->first);
     }
   }
@@ -218,7 +219,8 @@ double ChiSquare(Selector* selector, const std::vector<double>& weights, int dra
   return statistic;
 }
 
-// Above mean + 6 standard deviations of the distribution with so many degrees of freedom: one run in 10^7 or so.
+// Above mean + 6 standard deviations of the distribution with so many degrees of freedom: one run
+// in 10^7 or so.
 double ChiSquareLimit(size_t degrees) { return degrees + 6 * std::sqrt(2.0 * degrees) + 20; }
 
 TEST(UniformTest, Frequencies) {

@@ -8,10 +8,10 @@
 
 namespace reverb_tf::core {
 
-// A tree whose nodes have eight children and are one cache line each; level 0 holds the weights. Each sum is computed
-// anew from its eight terms whenever one of them changes, so that no error builds up: the tree is always, bit for
-// bit, the one that would be built from the weights it holds. Not thread-safe. Growing is amortised O(1), the rest
-// O(log8 n).
+// A tree whose nodes have eight children and are one cache line each; level 0 holds the weights.
+// Each sum is computed anew from its eight terms whenever one of them changes, so that no error
+// builds up: the tree is always, bit for bit, the one that would be built from the weights it
+// holds. Not thread-safe. Growing is amortised O(1), the rest O(log8 n).
 //
 // Weights are >= 0 and such that their sum is finite.
 class SumTree {
@@ -23,8 +23,8 @@ class SumTree {
   void Append(double weight);
   void RemoveLast();
   void Set(size_t i, double weight);
-  // The i with  sum of weights before i <= target < that sum + weight(i), up to rounding. The weight of i is never
-  // zero, whatever the rounding. 0 <= target; total() > 0.
+  // The i with  sum of weights before i <= target < that sum + weight(i), up to rounding. The
+  // weight of i is never zero, whatever the rounding. 0 <= target; total() > 0.
   size_t Find(double target) const;
 
   void Clear();  // O(1); keeps the memory
@@ -46,7 +46,8 @@ class SumTree {
   size_t size_ = 0;
   double total_ = 0;
   int height_ = 0;  // levels in use; the last has one node
-  std::array<std::vector<Node>, kMaxHeight> levels_;  // value i of a level: sum of node i of the level below
+  std::array<std::vector<Node>, kMaxHeight>
+      levels_;  // value i of a level: sum of node i of the level below
 };
 
 }  // namespace reverb_tf::core

@@ -55,8 +55,8 @@ Result<std::shared_ptr<Table>> Table::Create(TableOptions options,
                                              std::unique_ptr<Selector> sampler,
                                              std::unique_ptr<Selector> remover, Clock* clock) {
   REVERB_TF_RETURN_IF_ERROR(CheckOptions(options));
-  return std::shared_ptr<Table>(new Table(std::make_unique<Impl>(
-      std::move(options), std::move(sampler), std::move(remover), clock)));
+  return std::shared_ptr<Table>(new Table(
+      std::make_unique<Impl>(std::move(options), std::move(sampler), std::move(remover), clock)));
 }
 
 Table::Table(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -65,7 +65,8 @@ Table::~Table() { impl_->Close(); }
 
 const std::string& Table::name() const { return impl_->options().name; }
 
-// A callback may release the caller's reference to the table: calls that call back hold one of their own.
+// A callback may release the caller's reference to the table: calls that call back hold one of
+// their own.
 
 Table::InsertResult Table::Insert(std::vector<NewItem> items,
                                   const std::shared_ptr<InsertObserver>& observer) {
@@ -112,16 +113,15 @@ TableInfo Table::Info() const { return impl_->Info(); }
 std::string Table::DebugString() const {
   const TableInfo info = Info();
   const RateLimiterOptions& limiter = info.rate_limiter;
-  std::string text = "Table(name='" + info.name + "', sampler=" + SelectorText(info.sampler) +
-                     ", remover=" + SelectorText(info.remover) +
-                     ", size=" + std::to_string(info.current_size) +
-                     ", max_size=" + std::to_string(info.max_size) +
-                     ", max_times_sampled=" + std::to_string(info.max_times_sampled) +
-                     ", rate_limiter=RateLimiter(samples_per_insert=" +
-                     NumberText(limiter.samples_per_insert) +
-                     ", min_size_to_sample=" + std::to_string(limiter.min_size_to_sample) +
-                     ", min_diff=" + NumberText(limiter.min_diff) +
-                     ", max_diff=" + NumberText(limiter.max_diff) + ")";
+  std::string text =
+      "Table(name='" + info.name + "', sampler=" + SelectorText(info.sampler) +
+      ", remover=" + SelectorText(info.remover) + ", size=" + std::to_string(info.current_size) +
+      ", max_size=" + std::to_string(info.max_size) +
+      ", max_times_sampled=" + std::to_string(info.max_times_sampled) +
+      ", rate_limiter=RateLimiter(samples_per_insert=" + NumberText(limiter.samples_per_insert) +
+      ", min_size_to_sample=" + std::to_string(limiter.min_size_to_sample) +
+      ", min_diff=" + NumberText(limiter.min_diff) + ", max_diff=" + NumberText(limiter.max_diff) +
+      ")";
   text += ", waiting_inserts=" + std::to_string(info.waiting_inserts) +
           ", waiting_samples=" + std::to_string(info.waiting_samples) + "): ";
   return text + info.sample_state + " " + info.insert_state;

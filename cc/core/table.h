@@ -29,10 +29,10 @@ struct SampledItem {
   uint64_t key = 0;
   double probability = 0;
   double priority = 0;
-  int64_t table_size = 0;      // before a deletion that this sample caused
+  int64_t table_size = 0;         // before a deletion that this sample caused
   int64_t inserted_at_nanos = 0;  // since the Unix epoch
-  int32_t times_sampled = 0;   // this one included
-  bool rate_limited = false;   // handed out after its request had to wait
+  int32_t times_sampled = 0;      // this one included
+  bool rate_limited = false;      // handed out after its request had to wait
   TrajectoryRef trajectory;
 };
 
@@ -58,15 +58,16 @@ struct TableInfo {
   int64_t num_episodes = 0;
   int64_t num_deleted_episodes = 0;
   int64_t num_unique_samples = 0;
-  int64_t memory_bytes = 0;     // of item rows, indices and selectors; trajectories and chunks are not in it
+  int64_t memory_bytes =
+      0;  // of item rows, indices and selectors; trajectories and chunks are not in it
   int64_t waiting_inserts = 0;  // items
   int64_t waiting_samples = 0;  // requests
   std::string sample_state;     // RateLimiter::ExplainSample
   std::string insert_state;
 };
 
-// Hears what became of the items given to Table::Insert. Called without the table's lock, from any thread that made the
-// table progress, for one table in the order of execution. Must not block.
+// Hears what became of the items given to Table::Insert. Called without the table's lock, from any
+// thread that made the table progress, for one table in the order of execution. Must not block.
 class InsertObserver {
  public:
   virtual ~InsertObserver() = default;
@@ -76,18 +77,22 @@ class InsertObserver {
   virtual void OnDropped(const uint64_t* keys, size_t n, const Status& why) = 0;
 };
 
-// Thread-safe. One mutex; a batch of operations takes it once. Nothing blocks: an operation that the rate limiter does
-// not allow yet is parked, first in first out within its kind, and is executed by the thread whose operation makes it
-// possible. Callbacks run without the lock and may call the table again; they may run on any thread that calls the table, so
-// a caller must hold no lock that a callback takes. Trajectories are never freed under the lock.
+// Thread-safe. One mutex; a batch of operations takes it once. Nothing blocks: an operation that
+// the rate limiter does not allow yet is parked, first in first out within its kind, and is
+// executed by the thread whose operation makes it possible. Callbacks run without the lock and may
+// call the table again; they may run on any thread that calls the table, so a caller must hold no
+// lock that a callback takes. Trajectories are never freed under the lock.
 //
-// Inserts and samples alternate while both can go on. A sample request is finished as soon as it has the number asked
-// for, or has something and nothing more can be taken now, or its bytes reach its limit.
+// Inserts and samples alternate while both can go on. A sample request is finished as soon as it
+// has the number asked for, or has something and nothing more can be taken now, or its bytes reach
+// its limit.
 class Table : public std::enable_shared_from_this<Table> {
  public:
   // INVALID_ARGUMENT names the option and the value. `clock` must outlive the table.
-  static Result<std::shared_ptr<Table>> Create(TableOptions options, Clock* clock = Clock::System());
-  // With selectors of the caller, empty ones; options.sampler and options.remover are not looked at.
+  static Result<std::shared_ptr<Table>> Create(TableOptions options,
+                                               Clock* clock = Clock::System());
+  // With selectors of the caller, empty ones; options.sampler and options.remover are not looked
+  // at.
   static Result<std::shared_ptr<Table>> Create(TableOptions options,
                                                std::unique_ptr<Selector> sampler,
                                                std::unique_ptr<Selector> remover, Clock* clock);
@@ -99,31 +104,32 @@ class Table : public std::enable_shared_from_this<Table> {
   const std::string& name() const;
 
   struct InsertResult {
-    // The first item that was refused (INVALID_ARGUMENT, naming value and table), or CANCELLED for a closed table. Items before
-    // it are accepted, it and those after it are not.
+    // The first item that was refused (INVALID_ARGUMENT, naming value and table), or CANCELLED for
+    // a closed table. Items before it are accepted, it and those after it are not.
     Status status;
     size_t num_accepted = 0;
-    // More items are parked than the table likes: max(1, min(0.1 * max_size, 1000)). The caller should give no
-    // more before it has heard of the ones given.
+    // More items are parked than the table likes: max(1, min(0.1 * max_size, 1000)). The caller
+    // should give no more before it has heard of the ones given.
     bool over_soft_limit = false;
   };
-  // Executes or parks the items in order. The observer hears of every accepted item exactly once, perhaps before this
-  // returns.
+  // Executes or parks the items in order. The observer hears of every accepted item exactly once,
+  // perhaps before this returns.
   InsertResult Insert(std::vector<NewItem> items, const std::shared_ptr<InsertObserver>& observer);
 
-  // Removes what is parked for the observer, which hears nothing more of it. (Items being executed at this moment may
-  // still be reported.)
+  // Removes what is parked for the observer, which hears nothing more of it. (Items being executed
+  // at this moment may still be reported.)
   void CancelInserts(const InsertObserver* observer);
 
   struct SampleOptions {
     int64_t num_samples = 1;  // at most so many; >= 1
-    size_t max_bytes = SIZE_MAX;  // finished once the chunks of its items are so many bytes; always >= 1 item
+    size_t max_bytes =
+        SIZE_MAX;  // finished once the chunks of its items are so many bytes; always >= 1 item
     TimePoint deadline = kNoDeadline;  // of being parked; in the past: what can be had at once
   };
   struct SampleResult {
-    // OK with at least one item, or one of: DEADLINE_EXCEEDED "Rate Limiter: Timeout exceeded before the right to
-    // insert was acquired." followed by the table's name and the limiter's numbers; CANCELLED: table closed or request
-    // cancelled. Never items with an error.
+    // OK with at least one item, or one of: DEADLINE_EXCEEDED "Rate Limiter: Timeout exceeded
+    // before the right to insert was acquired." followed by the table's name and the limiter's
+    // numbers; CANCELLED: table closed or request cancelled. Never items with an error.
     Status status;
     std::vector<SampledItem> items;
   };
@@ -132,23 +138,25 @@ class Table : public std::enable_shared_from_this<Table> {
   // The callback is called exactly once, perhaps before this returns.
   Ticket Sample(const SampleOptions& options, SampleCallback callback);
 
-  // True: the request was parked; its callback has been called with CANCELLED, no item was taken. False: it is finished
-  // or is being finished by another thread.
+  // True: the request was parked; its callback has been called with CANCELLED, no item was taken.
+  // False: it is finished or is being finished by another thread.
   bool CancelSample(Ticket ticket);
 
-  // Deletes, then updates. Every priority is checked first: INVALID_ARGUMENT names key and value, and nothing has
-  // happened. Unknown keys are ignored.
+  // Deletes, then updates. Every priority is checked first: INVALID_ARGUMENT names key and value,
+  // and nothing has happened. Unknown keys are ignored.
   Status Mutate(const PriorityUpdate* updates, size_t num_updates, const uint64_t* deletes,
                 size_t num_deletes);
 
-  // Empties the table and sets the counters to zero. Parked operations stay, and go on by the limiter's rule.
+  // Empties the table and sets the counters to zero. Parked operations stay, and go on by the
+  // limiter's rule.
   Status Reset();
 
-  // Parked and later operations end with CANCELLED. Idempotent. The items stay until the last reference to the table
-  // goes.
+  // Parked and later operations end with CANCELLED. Idempotent. The items stay until the last
+  // reference to the table goes.
   void Close();
 
-  // A look at one item, which is not counted as a sample (probability 0). Nullopt for an unknown key.
+  // A look at one item, which is not counted as a sample (probability 0). Nullopt for an unknown
+  // key.
   std::optional<SampledItem> Get(uint64_t key) const;
 
   // n >= 1.

@@ -33,8 +33,8 @@ void Fill(Table* table, Random* random, int64_t n, std::vector<uint64_t>* keys) 
   (void)table->Insert(std::move(items), nullptr);
 }
 
-// Inserts into a full table: each item is indexed, and evicts another. Making and freeing the data of the items
-// (chunk and trajectory) is timed only where `with_data`.
+// Inserts into a full table: each item is indexed, and evicts another. Making and freeing the data
+// of the items (chunk and trajectory) is timed only where `with_data`.
 void BM_Insert(benchmark::State& state, Kind sampler, bool with_data) {
   const int64_t batch = state.range(0);
   const auto table = MakeTable(sampler);
@@ -86,7 +86,7 @@ void BM_UpdatePriorities(benchmark::State& state, Kind sampler) {
   state.SetItemsProcessed(state.iterations() * batch);
 }
 
-#define SELECTORS(name, ...)                                                \
+#define SELECTORS(name, ...)                                                  \
   BENCHMARK_CAPTURE(name, fifo, Kind::kFifo, ##__VA_ARGS__)->Arg(1)->Arg(64); \
   BENCHMARK_CAPTURE(name, lifo, Kind::kLifo, ##__VA_ARGS__)->Arg(64);         \
   BENCHMARK_CAPTURE(name, uniform, Kind::kUniform, ##__VA_ARGS__)->Arg(64);   \

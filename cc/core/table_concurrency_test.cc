@@ -145,7 +145,8 @@ INSTANTIATE_TEST_SUITE_P(Kinds, HammerTest,
                          ::testing::Values(Kind::kFifo, Kind::kLifo, Kind::kUniform,
                                            Kind::kPrioritized, Kind::kMinHeap, Kind::kMaxHeap));
 
-// Everything at once, ended by Close: every accepted item and every request is answered once, and the counters add up.
+// Everything at once, ended by Close: every accepted item and every request is answered once, and
+// the counters add up.
 TEST_P(HammerTest, CountsBalance) {
   constexpr uint64_t kInserters = 3, kItems = 2000;
   const auto table = MakeTable(GetParam(), GetParam(), 50, 3, {2, 5, 0, 60});
@@ -169,7 +170,8 @@ TEST_P(HammerTest, CountsBalance) {
           {1 + static_cast<int64_t>(random.Below(5)), SIZE_MAX, deadlines[random.Below(3)]},
           [&answers](Table::SampleResult result) {
             EXPECT_EQ(result.status.ok(), !result.items.empty());
-            for (const SampledItem& item : result.items) EXPECT_EQ(item.trajectory->num_chunks(), 1);
+            for (const SampledItem& item : result.items)
+              EXPECT_EQ(item.trajectory->num_chunks(), 1);
             ++answers;
           });
       if (random.Below(5) == 0) table->CancelSample(ticket);

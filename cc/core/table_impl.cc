@@ -35,8 +35,7 @@ Status Table::Impl::CheckItem(const NewItem& item) const {
 }
 
 Status Table::Impl::ClosedError() const {
-  return CancelledError("RateLimiter has been cancelled: table '" + options_.name +
-                        "' is closed.");
+  return CancelledError("RateLimiter has been cancelled: table '" + options_.name + "' is closed.");
 }
 
 Table::InsertResult Table::Impl::Insert(std::vector<NewItem> items,
@@ -76,9 +75,9 @@ Table::Ticket Table::Impl::Sample(const SampleOptions& options, SampleCallback c
   const Ticket ticket = ++last_ticket_;
   if (options.num_samples < 1) {
     SampleResult refused;
-    refused.status = InvalidArgumentError("Table '" + options_.name + "': num_samples is " +
-                                          std::to_string(options.num_samples) +
-                                          "; expected at least 1.");
+    refused.status =
+        InvalidArgumentError("Table '" + options_.name + "': num_samples is " +
+                             std::to_string(options.num_samples) + "; expected at least 1.");
     callback(std::move(refused));
     return ticket;
   }
@@ -120,10 +119,9 @@ Table::Impl::SampleQueue::node_type Table::Impl::MakeRequest(Ticket ticket,
 }
 
 void Table::Impl::SetTimer(Ticket ticket, TimePoint deadline, std::weak_ptr<Table> self) {
-  const Clock::TimerId timer =
-      clock_->CallAt(deadline, [ticket, self = std::move(self)] {
-        if (const std::shared_ptr<Table> table = self.lock()) table->impl_->Expire(ticket);
-      });
+  const Clock::TimerId timer = clock_->CallAt(deadline, [ticket, self = std::move(self)] {
+    if (const std::shared_ptr<Table> table = self.lock()) table->impl_->Expire(ticket);
+  });
   {
     MutexLock lock(&mu_);
     const auto found = requests_.find(ticket);

@@ -17,8 +17,8 @@
 
 namespace reverb_tf::core {
 
-// An operation locks, parks itself, pumps (executes what the limiter allows, first in first out), unlocks, and then
-// settles: calls back and frees. Lock order: mu_, then the mutex of notices_.
+// An operation locks, parks itself, pumps (executes what the limiter allows, first in first out),
+// unlocks, and then settles: calls back and frees. Lock order: mu_, then the mutex of notices_.
 class Table::Impl {
  public:
   Impl(TableOptions options, std::unique_ptr<Selector> sampler, std::unique_ptr<Selector> remover,
@@ -53,7 +53,8 @@ class Table::Impl {
              (bytes >= options.max_bytes && !items.empty());
     }
   };
-  // In the order of arrival. Between pumps no request holds items. Nodes are made and freed without the lock.
+  // In the order of arrival. Between pumps no request holds items. Nodes are made and freed without
+  // the lock.
   using SampleQueue = std::map<Ticket, SampleRequest>;
 
   // What an operation leaves to be done without the lock.
@@ -92,7 +93,8 @@ class Table::Impl {
 
   mutable Mutex mu_;
   bool closed_ GUARDED_BY(mu_) = false;
-  TableState state_;  // guarded by mu_ but for CheckPriority, sampler() and remover(), which do not change
+  TableState
+      state_;  // guarded by mu_ but for CheckPriority, sampler() and remover(), which do not change
   ParkedInserts inserts_ GUARDED_BY(mu_);
   SampleQueue requests_ GUARDED_BY(mu_);
 };

@@ -1,4 +1,5 @@
-// Random sequences of operations on a table and on a model of it: for every sampler, remover and rate limiter.
+// Random sequences of operations on a table and on a model of it: for every sampler, remover and
+// rate limiter.
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -235,8 +236,7 @@ const Kind kKinds[] = {Kind::kFifo,        Kind::kLifo,    Kind::kUniform,
 
 INSTANTIATE_TEST_SUITE_P(All, TableModelTest,
                          ::testing::Combine(::testing::ValuesIn(kKinds),
-                                            ::testing::ValuesIn(kKinds),
-                                            ::testing::Range(0, 5)));
+                                            ::testing::ValuesIn(kKinds), ::testing::Range(0, 5)));
 
 TEST_P(TableModelTest, AgreesWithTheModel) {
   const auto [sampler, remover, limiter] = GetParam();

@@ -14,9 +14,10 @@
 
 namespace reverb_tf::core {
 
-// Not thread-safe but for CheckPriority: the table calls it under its lock. What is to be freed is handed out in
-// a Discarded, to be destroyed without the lock. Priorities have passed CheckPriority; that a selector refuses one all the
-// same, or a slot, is a damaged process, which is ended.
+// Not thread-safe but for CheckPriority: the table calls it under its lock. What is to be freed is
+// handed out in a Discarded, to be destroyed without the lock. Priorities have passed
+// CheckPriority; that a selector refuses one all the same, or a slot, is a damaged process, which
+// is ended.
 class TableState {
  public:
   struct Discarded {
@@ -31,8 +32,8 @@ class TableState {
   // INVALID_ARGUMENT with the value, when the sampler or the remover cannot hold it. Thread-safe.
   Status CheckPriority(double priority) const;
 
-  // Inserts the item, taking its trajectory, and evicts one if there are too many then; or, if the key is there
-  // already, updates its priority.
+  // Inserts the item, taking its trajectory, and evicts one if there are too many then; or, if the
+  // key is there already, updates its priority.
   void InsertOrUpdate(NewItem* item, int64_t now_nanos, Discarded* discarded);
   // The table is not empty. rate_limited is left to the caller.
   void Sample(SampledItem* sample, Discarded* discarded);

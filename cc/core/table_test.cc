@@ -19,9 +19,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using Kind = SelectorOptions::Kind;
 
-RateLimiterOptions QueueLimiter(int64_t size) {
-  return {1.0, 1, 0.0, static_cast<double>(size)};
-}
+RateLimiterOptions QueueLimiter(int64_t size) { return {1.0, 1, 0.0, static_cast<double>(size)}; }
 
 class TableTest : public ::testing::Test {
  protected:
@@ -191,8 +189,7 @@ TEST_F(TableTest, BadPriorityIsRefusedToItsSenderAlone) {
 TEST_F(TableTest, ItemWithoutTrajectoryIsRefused) {
   const auto table = Make(Options());
   std::vector<NewItem> items(1);
-  EXPECT_EQ(table->Insert(std::move(items), observer_).status.code(),
-            StatusCode::kInvalidArgument);
+  EXPECT_EQ(table->Insert(std::move(items), observer_).status.code(), StatusCode::kInvalidArgument);
 }
 
 TEST_F(TableTest, MutateDeletesFirstAndIgnoresUnknownKeys) {

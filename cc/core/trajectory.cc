@@ -50,8 +50,8 @@ Status CheckSlice(size_t column, const std::vector<ChunkRef>& chunks, const Chun
   if (slice.offset < 0 || slice.length < 1 || slice.offset > rows ||
       slice.length > rows - slice.offset) {
     return ColumnError(column, "has a slice of " + std::to_string(slice.length) +
-                                   " rows from row " + std::to_string(slice.offset) +
-                                   " of chunk " + std::to_string(chunk.key()) + ", which has " +
+                                   " rows from row " + std::to_string(slice.offset) + " of chunk " +
+                                   std::to_string(chunk.key()) + ", which has " +
                                    std::to_string(rows) + " rows; expected at least one row, " +
                                    "all of them in the chunk.");
   }
@@ -118,14 +118,12 @@ Status Check(const std::vector<ChunkRef>& chunks, const std::vector<Column>& col
     REVERB_TF_RETURN_IF_ERROR(CheckColumn(i, column, chunks, slices, &chunks_used));
   }
   if (slices_used != slices.size()) {
-    return InvalidArgumentError("The columns of the trajectory use " +
-                                std::to_string(slices_used) + " of " +
-                                std::to_string(slices.size()) + " slices; expected all.");
+    return InvalidArgumentError("The columns of the trajectory use " + std::to_string(slices_used) +
+                                " of " + std::to_string(slices.size()) + " slices; expected all.");
   }
   if (chunks_used != chunks.size()) {
-    return InvalidArgumentError("The columns of the trajectory use " +
-                                std::to_string(chunks_used) + " of " +
-                                std::to_string(chunks.size()) + " chunks; expected all.");
+    return InvalidArgumentError("The columns of the trajectory use " + std::to_string(chunks_used) +
+                                " of " + std::to_string(chunks.size()) + " chunks; expected all.");
   }
   return OkStatus();
 }
@@ -146,8 +144,7 @@ Result<TrajectoryRef> Trajectory::Create(std::vector<ChunkRef> chunks,
   for (const ChunkRef& chunk : chunks) result->chunk_bytes_ += chunk->bytes().size();
   std::uninitialized_move(chunks.begin(), chunks.end(), const_cast<ChunkRef*>(result->chunks()));
   std::uninitialized_copy(columns.begin(), columns.end(), const_cast<Column*>(result->columns()));
-  std::uninitialized_copy(slices.begin(), slices.end(),
-                          const_cast<ChunkSlice*>(result->slices()));
+  std::uninitialized_copy(slices.begin(), slices.end(), const_cast<ChunkSlice*>(result->slices()));
   return TrajectoryRef::Adopt(result);
 }
 

@@ -16,10 +16,10 @@ class Trajectory;
 using TrajectoryRef = RefPtr<const Trajectory>;
 
 struct ChunkSlice {
-  uint32_t chunk;   // index into Trajectory::chunk()
-  int32_t offset;   // first row
-  int32_t length;   // rows
-  int32_t tensor;   // tensor of the chunk
+  uint32_t chunk;  // index into Trajectory::chunk()
+  int32_t offset;  // first row
+  int32_t length;  // rows
+  int32_t tensor;  // tensor of the chunk
 };
 
 // Slices [first_slice, first_slice + num_slices) concatenated along the row axis.
@@ -32,10 +32,11 @@ struct Column {
 // Immutable, reference-counted, one allocation. Thread-safe.
 class Trajectory {
  public:
-  // Checks everything that a reader relies on, and says in INVALID_ARGUMENT what is wrong: at least one column;
-  // each column at least one slice, the columns' slices one after the other, none left over; chunk and tensor indices in range; 0 <= offset, 1 <= length, offset + length
-  // <= rows of the chunk; one dtype, rank and inner shape in a column; squeeze means one row. `chunks` are
-  // distinct, each used, in the order of their first use.
+  // Checks everything that a reader relies on, and says in INVALID_ARGUMENT what is wrong: at least
+  // one column; each column at least one slice, the columns' slices one after the other, none left
+  // over; chunk and tensor indices in range; 0 <= offset, 1 <= length, offset + length
+  // <= rows of the chunk; one dtype, rank and inner shape in a column; squeeze means one row.
+  // `chunks` are distinct, each used, in the order of their first use.
   static Result<TrajectoryRef> Create(std::vector<ChunkRef> chunks,
                                       const std::vector<Column>& columns,
                                       const std::vector<ChunkSlice>& slices);

@@ -8,8 +8,9 @@
 
 namespace reverb_tf::server {
 
-// Ends the call OK at once, without a message: what peers take as "no shared memory, use SampleStream". Addresses are never
-// given out; clients in this process find its servers in core::LocalRegistry.
+// Ends the call OK at once, without a message: what peers take as "no shared memory, use
+// SampleStream". Addresses are never given out; clients in this process find its servers in
+// core::LocalRegistry.
 class InitializeConnectionReactor
     : public grpc::ServerBidiReactor<deepmind::reverb::InitializeConnectionRequest,
                                      deepmind::reverb::InitializeConnectionResponse> {

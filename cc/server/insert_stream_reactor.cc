@@ -23,7 +23,8 @@ void InsertStreamReactor::OnReadDone(bool ok) {
     MutexLock lock(&mu_);
     reading_ = false;
     if (!ok || end_status_) {
-      // The end of the client's messages, or of the call (then OnCancel comes too, or we have ended it).
+      // The end of the client's messages, or of the call (then OnCancel comes too, or we have ended
+      // it).
       EndWith(OkStatus());
       Advance();
       return;
@@ -92,8 +93,7 @@ Status InsertStreamReactor::InsertRun(Run* run) {
     MutexLock lock(&mu_);
     unreported_items_ += n;
   }
-  core::Table::InsertResult result =
-      run->table->Insert(std::move(run->items), shared_from_this());
+  core::Table::InsertResult result = run->table->Insert(std::move(run->items), shared_from_this());
   run->items.clear();
   over_soft_limit_ = over_soft_limit_ || result.over_soft_limit;
   if (result.num_accepted < n) {

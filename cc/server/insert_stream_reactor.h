@@ -20,16 +20,18 @@
 
 namespace reverb_tf::server {
 
-// Reads a message at a time, gives its items to their tables and acknowledges what the tables report. Reading pauses
-// while a table has too much parked. Owned by the call and by the tables that hold items of it: it outlives the call
-// while any of its items are parked.
+// Reads a message at a time, gives its items to their tables and acknowledges what the tables
+// report. Reading pauses while a table has too much parked. Owned by the call and by the tables
+// that hold items of it: it outlives the call while any of its items are parked.
 //
-//   reading -> handling -> reading                 handling: OnReadDone runs, no read is outstanding
+//   reading -> handling -> reading                 handling: OnReadDone runs, no read is
+//   outstanding
 //                       -> paused -> reading       until the next of our items is inserted
-//   any     -> ending   -> finished                ending: end_status_ is set; acknowledgements are still sent
+//   any     -> ending   -> finished                ending: end_status_ is set; acknowledgements are
+//   still sent
 //
-// A half-close ends the stream OK and leaves what is parked to the tables. A cancelled call (gRPC reports one only when
-// the client has not had its status) drops it.
+// A half-close ends the stream OK and leaves what is parked to the tables. A cancelled call (gRPC
+// reports one only when the client has not had its status) drops it.
 //
 // Thread-safe (gRPC and tables call it from their threads). No table is called with mu_ held.
 class InsertStreamReactor : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>,

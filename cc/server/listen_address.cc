@@ -49,7 +49,8 @@ Status TryBind(const std::string& host, int port, const addrinfo& address) {
   const Socket probe(address.ai_family);
   if (probe.fd() < 0) return Unavailable(host, port, std::strerror(errno));
   const int on = 1;
-  // As gRPC does: a port whose last connections are still closing is free; one that is listened on is not.
+  // As gRPC does: a port whose last connections are still closing is free; one that is listened on
+  // is not.
   setsockopt(probe.fd(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   if (bind(probe.fd(), address.ai_addr, address.ai_addrlen) == 0) return OkStatus();
   return Unavailable(host, port, std::strerror(errno));

@@ -80,7 +80,8 @@ void SampleStreamReactor::OnReadDone(bool ok) {
     if (!request.ok()) {
       EndWith(request.status());
     } else if (!ok) {
-      // The end of the client's requests, or of the call (then OnCancel comes too, or we have ended it).
+      // The end of the client's requests, or of the call (then OnCancel comes too, or we have ended
+      // it).
       EndWith(OkStatus());
     } else {
       request_ = *request;
@@ -120,8 +121,7 @@ bool SampleStreamReactor::NextBatch(core::Table** table, core::Table::SampleOpti
   *table = request_.table;
   options->num_samples = std::min(request_.remaining, request_.batch);
   options->max_bytes = kBatchBytes;
-  options->deadline =
-      request_.timeout ? clock_->Now() + *request_.timeout : core::kNoDeadline;
+  options->deadline = request_.timeout ? clock_->Now() + *request_.timeout : core::kNoDeadline;
   request_.batch = std::min(2 * request_.batch, kMaxBatch);
   return true;
 }

@@ -19,21 +19,22 @@
 
 namespace reverb_tf::server {
 
-// Serves one request at a time: asks the table for what is left, turns what comes into responses, and asks again while
-// fewer than a bounded number of responses wait to be written. The table finds a parked request by its ticket, so
-// that the end of the call takes it back and no item is taken for nobody.
+// Serves one request at a time: asks the table for what is left, turns what comes into responses,
+// and asks again while fewer than a bounded number of responses wait to be written. The table finds
+// a parked request by its ticket, so that the end of the call takes it back and no item is taken
+// for nobody.
 //
 //   reading -> sampling <-> (queue full) -> reading      sampling: the table has our request
-//   any     -> ending   -> finished                      ending: end_status_ is set; responses are still written
+//   any     -> ending   -> finished                      ending: end_status_ is set; responses are
+//   still written
 //
-// Thread-safe (gRPC and tables call it from their threads). No table is called with mu_ held. Owned by the call and by
-// the callback of the table's request.
+// Thread-safe (gRPC and tables call it from their threads). No table is called with mu_ held. Owned
+// by the call and by the callback of the table's request.
 class SampleStreamReactor : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>,
                             public std::enable_shared_from_this<SampleStreamReactor> {
  public:
   // Starts to read. gRPC has the result until OnDone.
-  static SampleStreamReactor* Start(std::shared_ptr<const ServedTables> tables,
-                                    core::Clock* clock);
+  static SampleStreamReactor* Start(std::shared_ptr<const ServedTables> tables, core::Clock* clock);
 
   SampleStreamReactor(std::shared_ptr<const ServedTables> tables, core::Clock* clock);
 
@@ -47,7 +48,7 @@ class SampleStreamReactor : public grpc::ServerBidiReactor<grpc::ByteBuffer, grp
     core::Table* table = nullptr;
     int64_t remaining = 0;
     std::optional<std::chrono::nanoseconds> timeout;  // of each of its batches
-    int64_t batch = 0;  // how many are asked for next
+    int64_t batch = 0;                                // how many are asked for next
   };
 
   Result<Request> ParseRequest() const;
@@ -71,7 +72,8 @@ class SampleStreamReactor : public grpc::ServerBidiReactor<grpc::ByteBuffer, grp
 
   Mutex mu_;
   Request request_ GUARDED_BY(mu_);
-  std::deque<grpc::ByteBuffer> responses_ GUARDED_BY(mu_);  // the first is being written, if writing_
+  std::deque<grpc::ByteBuffer> responses_
+      GUARDED_BY(mu_);  // the first is being written, if writing_
   std::optional<core::Table::Ticket> ticket_ GUARDED_BY(mu_);
   bool reading_ GUARDED_BY(mu_) = false;
   bool pumping_ GUARDED_BY(mu_) = false;

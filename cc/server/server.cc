@@ -85,7 +85,8 @@ class ServerImpl final : public Server {
 
 Status ServerImpl::Listen(int port) {
   REVERB_TF_RETURN_IF_ERROR(CheckCanBind(host_, port));
-  // Both register a plug-in of this copy of gRPC, which nobody else in the process sees; again does no harm.
+  // Both register a plug-in of this copy of gRPC, which nobody else in the process sees; again does
+  // no harm.
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   grpc::ServerBuilder builder;

@@ -164,9 +164,8 @@ TEST_F(ServerTest, LargeMessages) {
   EXPECT_EQ(insert.ReadKeys(3).size(), 3u);
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(-1);
-  const auto stub = deepmind::reverb::ReverbService::NewStub(
-      grpc::CreateCustomChannel("127.0.0.1:" + std::to_string(server_->port()),
-                                ClientCredentials(), arguments));
+  const auto stub = deepmind::reverb::ReverbService::NewStub(grpc::CreateCustomChannel(
+      "127.0.0.1:" + std::to_string(server_->port()), ClientCredentials(), arguments));
   SampleCall sample(stub.get());
   sample.stream->Write(Samples(4));
   EXPECT_EQ(sample.ReadKeys(4).size(), 4u);
@@ -177,8 +176,7 @@ TEST_F(ServerTest, BadInsertsEndTheirStreamOnly) {
   testing::InsertStreamRequest keep_only;
   keep_only.add_keep_chunk_keys(1);
   ExpectInsertError(keep_only, grpc::INVALID_ARGUMENT, "neither chunks nor items");
-  ExpectInsertError(OneItem(1, "nowhere"), grpc::NOT_FOUND,
-                    "Priority table nowhere was not found");
+  ExpectInsertError(OneItem(1, "nowhere"), grpc::NOT_FOUND, "Priority table nowhere was not found");
   auto request = OneItem(1);
   request.clear_chunks();
   ExpectInsertError(request, grpc::INTERNAL, "Could not find sequence chunk 1.");
@@ -192,8 +190,8 @@ TEST_F(ServerTest, BadInsertsEndTheirStreamOnly) {
   request.add_keep_chunk_keys(1);
   request.add_keep_chunk_keys(1);
   ExpectInsertError(request, grpc::FAILED_PRECONDITION, "twice");
-  for (const double priority : {-1.0, std::numeric_limits<double>::quiet_NaN(),
-                                std::numeric_limits<double>::infinity()}) {
+  for (const double priority :
+       {-1.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
     ExpectInsertError(OneItem(1, "prioritized", priority), grpc::INVALID_ARGUMENT, "prioritized");
   }
   ExpectHealthy();
@@ -232,8 +230,7 @@ TEST_F(ServerTest, BadSampleRequestsEndTheirStreamOnly) {
   for (const int64_t n : {int64_t{0}, int64_t{-1}, std::numeric_limits<int64_t>::min()}) {
     ExpectSampleError(Samples(n), grpc::INVALID_ARGUMENT, "num_samples");
   }
-  ExpectSampleError(Samples(1, "nowhere"), grpc::NOT_FOUND,
-                    "Priority table nowhere was not found");
+  ExpectSampleError(Samples(1, "nowhere"), grpc::NOT_FOUND, "Priority table nowhere was not found");
   ExpectHealthy();
 }
 
@@ -310,7 +307,8 @@ TEST_F(ServerTest, HalfClosedInsertStreamEndsAndLeavesWhatIsParked) {
   FillItem(3, "queue", 1, 1, request.add_items());
   insert.stream->Write(request);
   EXPECT_EQ(insert.ReadKeys(3).size(), 3u);
-  // One item over the queue's size: parked, and as many as its soft limit allows before reading pauses.
+  // One item over the queue's size: parked, and as many as its soft limit allows before reading
+  // pauses.
   insert.stream->Write(OneItem(4, "queue"));
   insert.stream->WritesDone();
   EXPECT_TRUE(insert.Finish().ok());

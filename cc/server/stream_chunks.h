@@ -18,8 +18,8 @@ class StreamChunks {
   void Add(core::ChunkRef chunk);
   // Null when the key is not held.
   core::ChunkRef Find(uint64_t key) const;
-  // Drops every chunk that is not listed. FAILED_PRECONDITION, naming the key, when one is not held or listed twice. Takes
-  // time in the number of chunks held and listed.
+  // Drops every chunk that is not listed. FAILED_PRECONDITION, naming the key, when one is not held
+  // or listed twice. Takes time in the number of chunks held and listed.
   Status Keep(const std::vector<uint64_t>& keys);
 
   size_t size() const { return chunks_.size(); }

@@ -1,4 +1,5 @@
-// Arrays <-> chunks: snappy, literal framing, delta encoding, string packing (spec/wire.md section 4).
+// Arrays <-> chunks: snappy, literal framing, delta encoding, string packing (spec/wire.md section
+// 4).
 #ifndef REVERB_TF_WIRE_CHUNK_CODEC_H_
 #define REVERB_TF_WIRE_CHUNK_CODEC_H_
 
@@ -15,30 +16,32 @@
 
 namespace reverb_tf::wire {
 
-// All functions are thread-safe (arguments that are written to belong to the caller) and none blocks.
+// All functions are thread-safe (arguments that are written to belong to the caller) and none
+// blocks.
 
-// Encodes whole columns of rows (dims[0] = header.num_rows >= 1 for each) into a chunk, one tensor a column.
-// `advisors` has one entry per tensor, or is null: then everything is compressed if that makes it smaller. With
-// header.delta_encoded, integer columns of rank >= 2 are delta encoded. header.uncompressed_size is set here. An
-// incompressible column is copied once. INVALID_ARGUMENT: no tensors, a dtype that cannot travel, other row counts,
-// 2 GiB or more.
+// Encodes whole columns of rows (dims[0] = header.num_rows >= 1 for each) into a chunk, one tensor
+// a column. `advisors` has one entry per tensor, or is null: then everything is compressed if that
+// makes it smaller. With header.delta_encoded, integer columns of rank >= 2 are delta encoded.
+// header.uncompressed_size is set here. An incompressible column is copied once. INVALID_ARGUMENT:
+// no tensors, a dtype that cannot travel, other row counts, 2 GiB or more.
 Result<core::ChunkRef> EncodeChunk(core::Chunk::Header header, const TensorView* tensors, int n,
                                    CompressionAdvisor* advisors);
 
-// Reads a serialized deepmind.reverb.ChunkData from a peer into a chunk of its own memory (one copy) and checks all of
-// it: shapes, row counts, dtypes, string lengths, each snappy block against dtype and shape. What is accepted decodes.
-// INVALID_ARGUMENT says what is wrong. Accepts the old forms (deprecated_data, string_val); such chunks are
-// rewritten to the present one.
+// Reads a serialized deepmind.reverb.ChunkData from a peer into a chunk of its own memory (one
+// copy) and checks all of it: shapes, row counts, dtypes, string lengths, each snappy block against
+// dtype and shape. What is accepted decodes. INVALID_ARGUMENT says what is wrong. Accepts the old
+// forms (deprecated_data, string_val); such chunks are rewritten to the present one.
 Result<core::ChunkRef> ParseChunk(std::string_view serialized);
 Result<core::ChunkRef> ParseChunk(const Cursor& serialized);
 
-// Decodes rows [first, first + count) of a tensor into `out` (count * RowBytes bytes, any alignment). Not for kString.
-// Literal frames cost one copy; other frames are decompressed straight into `out` when all rows are asked for. The range
-// must be in the chunk. DATA_LOSS for bytes that do not decompress.
+// Decodes rows [first, first + count) of a tensor into `out` (count * RowBytes bytes, any
+// alignment). Not for kString. Literal frames cost one copy; other frames are decompressed straight
+// into `out` when all rows are asked for. The range must be in the chunk. DATA_LOSS for bytes that
+// do not decompress.
 Status DecodeRows(const core::Chunk& chunk, int tensor, int64_t first, int64_t count, void* out);
 
-// Appends the elements of those rows of a kString tensor; the views point into the chunk. DATA_LOSS for bytes that are
-// not a packed list of so many strings.
+// Appends the elements of those rows of a kString tensor; the views point into the chunk. DATA_LOSS
+// for bytes that are not a packed list of so many strings.
 Status DecodeStrings(const core::Chunk& chunk, int tensor, int64_t first, int64_t count,
                      std::vector<std::string_view>* out);
 

@@ -126,8 +126,8 @@ TEST(ChunkCodecTest, IsAChunkDataMessage) {
   EXPECT_EQ(numbers.tensor_shape().dim(1).size(), 50);
   EXPECT_LT(numbers.tensor_content().size(), 2000u);
   std::string raw;
-  ASSERT_TRUE(snappy::Uncompress(numbers.tensor_content().data(),
-                                 numbers.tensor_content().size(), &raw));
+  ASSERT_TRUE(
+      snappy::Uncompress(numbers.tensor_content().data(), numbers.tensor_content().size(), &raw));
   EXPECT_TRUE(raw == std::string(columns[0].bytes.begin(), columns[0].bytes.end()));
 }
 
@@ -175,10 +175,8 @@ TEST(ChunkCodecTest, EncodeRefusesWhatCannotBeAChunk) {
   const TensorView views[] = {columns[0].view(), columns[1].view()};
   core::Chunk::Header header;
   header.num_rows = 2;
-  EXPECT_EQ(EncodeChunk(header, views, 0, nullptr).status().code(),
-            StatusCode::kInvalidArgument);
-  EXPECT_EQ(EncodeChunk(header, views, 2, nullptr).status().code(),
-            StatusCode::kInvalidArgument);
+  EXPECT_EQ(EncodeChunk(header, views, 0, nullptr).status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(EncodeChunk(header, views, 2, nullptr).status().code(), StatusCode::kInvalidArgument);
   TensorView bad = views[0];
   bad.dtype = static_cast<DType>(20);
   EXPECT_EQ(EncodeChunk(header, &bad, 1, nullptr).status().code(), StatusCode::kInvalidArgument);
@@ -319,12 +317,18 @@ TEST_F(MalformedChunkTest, Contents) {
 TEST_F(MalformedChunkTest, Strings) {
   tensor(1)->set_tensor_content(std::string("\x01\x01", 2));
   EXPECT_EQ(Error(), "Chunk 1: 3 strings cannot be packed in 2 bytes");
-  tensor(1)->set_tensor_content(std::string("\x01\x01\x02" "abc", 6));
+  tensor(1)->set_tensor_content(
+      std::string("\x01\x01\x02"
+                  "abc",
+                  6));
   EXPECT_EQ(Error(),
             "Chunk 1: the lengths of a list of strings sum up to 4 bytes, but there are 3");
   tensor(1)->set_tensor_content(std::string("\x01\x01\xff\xff\xff\xff\xff\xff\xff\xff\x01"));
   EXPECT_EQ(Error(), "Chunk 1: a list of strings has a malformed length");
-  tensor(1)->set_tensor_content(std::string("\x01\x01\x01" "abc", 6));
+  tensor(1)->set_tensor_content(
+      std::string("\x01\x01\x01"
+                  "abc",
+                  6));
   EXPECT_EQ(Error(), "");
 }
 

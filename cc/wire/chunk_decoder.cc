@@ -15,8 +15,8 @@ int64_t RowElements(const core::ChunkTensor& tensor) {
   return n;
 }
 
-// The first `num_rows` rows as they are stored (deltas are deltas) in `out`. All of them must be wanted unless the
-// content is a literal.
+// The first `num_rows` rows as they are stored (deltas are deltas) in `out`. All of them must be
+// wanted unless the content is a literal.
 Status CopyStored(std::string_view content, size_t offset, size_t bytes, size_t total, void* out) {
   std::string_view literal;
   if (IsLiteral(content, &literal) && literal.size() == total) {

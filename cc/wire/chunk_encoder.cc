@@ -22,13 +22,13 @@ constexpr size_t kMinCompressBytes = 64;
 struct Plan {
   enum class Form { kLiteral, kCompressed, kStrings };
   Form form = Form::kLiteral;
-  const char* raw = nullptr;          // elements to be framed (kLiteral)
+  const char* raw = nullptr;  // elements to be framed (kLiteral)
   size_t raw_size = 0;
-  std::unique_ptr<char[]> deltas;     // owns `raw` if it is not the caller's
+  std::unique_ptr<char[]> deltas;  // owns `raw` if it is not the caller's
   std::unique_ptr<char[]> compressed;
   size_t content_size = 0;
   size_t shape_size = 0;
-  size_t tensor_size = 0;             // of the TensorProto
+  size_t tensor_size = 0;  // of the TensorProto
 };
 
 size_t DimSize(int64_t dim) { return VarintFieldSize(SignExtend(dim)); }
@@ -173,8 +173,8 @@ Result<core::ChunkRef> EncodeChunk(core::Chunk::Header header, const TensorView*
     if (tensors[i].dtype == DType::kString) {
       PlanStrings(tensors[i], plan);
     } else {
-      PlanNumbers(tensors[i], header.delta_encoded,
-                  advisors == nullptr ? nullptr : &advisors[i], plan);
+      PlanNumbers(tensors[i], header.delta_encoded, advisors == nullptr ? nullptr : &advisors[i],
+                  plan);
     }
     FinishPlan(tensors[i], plan);
     data_size += DelimitedSize(plan->tensor_size);

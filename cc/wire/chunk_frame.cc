@@ -3,7 +3,8 @@
 namespace reverb_tf::wire {
 namespace {
 
-// Knows the size of the whole chunk, so that a position in any part of it can be told from what remains of it.
+// Knows the size of the whole chunk, so that a position in any part of it can be told from what
+// remains of it.
 class FrameReader {
  public:
   explicit FrameReader(ChunkFrame* frame) : frame_(frame) {}

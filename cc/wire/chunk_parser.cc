@@ -39,8 +39,9 @@ Status CheckShape(const ChunkFrame& frame, const TensorFrame& tensor) {
     }
   }
   if (dims[0] < 1 || dims[0] > std::numeric_limits<int32_t>::max()) {
-    return ShapeError(frame, tensor, "has " + std::to_string(dims[0]) +
-                                         " rows; expected at least 1 and less than 2^31");
+    return ShapeError(
+        frame, tensor,
+        "has " + std::to_string(dims[0]) + " rows; expected at least 1 and less than 2^31");
   }
   // The first tensor has passed these checks, so it has rows.
   const int64_t rows = *Dims(frame, frame.tensors[0]);
@@ -49,8 +50,8 @@ Status CheckShape(const ChunkFrame& frame, const TensorFrame& tensor) {
                               std::to_string(dims[0]) + "; expected the same number");
 }
 
-// Elements of a shape without negative dims, times the size of one. False when that is not below 2^63; a dimension of 0 does
-// not hide the others.
+// Elements of a shape without negative dims, times the size of one. False when that is not below
+// 2^63; a dimension of 0 does not hide the others.
 bool CountBytes(const int64_t* dims, int32_t rank, uint64_t element_size, uint64_t* bytes) {
   int64_t product = static_cast<int64_t>(element_size);
   bool empty = false;
@@ -92,17 +93,18 @@ bool IsString(const TensorFrame& tensor) {
 // Everything but the content of snappy blocks. `bytes` receives how many there are when decoded.
 Status CheckTensor(const ChunkFrame& frame, const TensorFrame& tensor, uint64_t* bytes) {
   REVERB_TF_RETURN_IF_ERROR(CheckShape(frame, tensor));
-  const size_t element_size =
-      IsString(tensor) ? 1 : DTypeSize(static_cast<DType>(tensor.dtype));
+  const size_t element_size = IsString(tensor) ? 1 : DTypeSize(static_cast<DType>(tensor.dtype));
   if (!CountBytes(Dims(frame, tensor), tensor.rank, element_size, bytes)) {
     return ShapeError(frame, tensor, "has too many elements");
   }
   if (IsString(tensor)) return CheckStrings(tensor.content, *bytes, bytes);
-  // Snappy cannot do better than 64 bytes from 3, so this refuses only what CheckSnappy would, but before any copy.
+  // Snappy cannot do better than 64 bytes from 3, so this refuses only what CheckSnappy would, but
+  // before any copy.
   if (*bytes / 22 > tensor.content.remaining()) {
-    return ShapeError(frame, tensor, "needs " + std::to_string(*bytes) + " bytes, more than the " +
-                                         std::to_string(tensor.content.remaining()) +
-                                         " bytes of its snappy block can hold");
+    return ShapeError(frame, tensor,
+                      "needs " + std::to_string(*bytes) + " bytes, more than the " +
+                          std::to_string(tensor.content.remaining()) +
+                          " bytes of its snappy block can hold");
   }
   return OkStatus();
 }

@@ -6,7 +6,8 @@
 
 namespace reverb_tf::wire {
 
-// Learns from a column's first chunks, and from another one now and then. One for each column; not thread-safe.
+// Learns from a column's first chunks, and from another one now and then. One for each column; not
+// thread-safe.
 class CompressionAdvisor {
  public:
   // False: frame the bytes as one snappy literal, without trying.

@@ -11,11 +11,12 @@
 
 namespace reverb_tf::wire {
 
-// A position in a sequence of pieces and the number of bytes that may still be read. A plain value: copies read on
-// independently. The pieces (and the array of them) must outlive it. Not thread-safe.
+// A position in a sequence of pieces and the number of bytes that may still be read. A plain value:
+// copies read on independently. The pieces (and the array of them) must outlive it. Not
+// thread-safe.
 //
-// Nothing that is read can lead outside the pieces: every function returns false, without a defined position
-// afterwards, when the bytes end too early or are not well-formed.
+// Nothing that is read can lead outside the pieces: every function returns false, without a defined
+// position afterwards, when the bytes end too early or are not well-formed.
 class Cursor {
  public:
   Cursor() = default;
@@ -44,7 +45,8 @@ class Cursor {
   bool Copy(void* out, size_t n);
   bool Skip(size_t n);
 
-  // Everything that remains: in place if it lies in one piece, else copied to `scratch`. Reads nothing.
+  // Everything that remains: in place if it lies in one piece, else copied to `scratch`. Reads
+  // nothing.
   std::string_view View(std::string* scratch) const;
 
  private:
@@ -58,8 +60,8 @@ class Cursor {
   size_t remaining_ = 0;
 };
 
-// Reads fields until nothing remains: calls `read_value(field, type)` for each, which reads (or skips) the value and returns
-// false when it cannot. False as soon as something is malformed.
+// Reads fields until nothing remains: calls `read_value(field, type)` for each, which reads (or
+// skips) the value and returns false when it cannot. False as soon as something is malformed.
 template <typename ReadValue>
 bool ReadMessage(Cursor* cursor, ReadValue read_value) {
   while (!cursor->done()) {

@@ -53,8 +53,9 @@ struct ParsedItem {
   core::NewItem item;
 };
 
-// Reads one item and checks it: the result's trajectory is as core::Trajectory::Create says. INTERNAL "Could not find
-// sequence chunk K." for a chunk that is not found, INVALID_ARGUMENT for the rest.
+// Reads one item and checks it: the result's trajectory is as core::Trajectory::Create says.
+// INTERNAL "Could not find sequence chunk K." for a chunk that is not found, INVALID_ARGUMENT for
+// the rest.
 Result<ParsedItem> ParseItem(Cursor serialized, const ChunkLookup& lookup);
 
 }  // namespace reverb_tf::wire

@@ -10,9 +10,8 @@ constexpr int64_t kNanosPerSecond = 1000000000;
 
 ItemWriter::ItemWriter(const ItemView& item) : item_(item) {
   if (item.inserted_at_nanos > 0) {
-    timestamp_size_ =
-        VarintFieldSize(SignExtend(item.inserted_at_nanos / kNanosPerSecond)) +
-        VarintFieldSize(SignExtend(item.inserted_at_nanos % kNanosPerSecond));
+    timestamp_size_ = VarintFieldSize(SignExtend(item.inserted_at_nanos / kNanosPerSecond)) +
+                      VarintFieldSize(SignExtend(item.inserted_at_nanos % kNanosPerSecond));
   }
   for (int i = 0; i < item.trajectory->num_columns(); ++i) {
     trajectory_size_ += DelimitedSize(ColumnSize(item.trajectory->column(i)));

@@ -1,6 +1,8 @@
-// The messages of the two streams, read and written by hand around their bulk (spec/wire.md sections 2, 3 and 5).
+// The messages of the two streams, read and written by hand around their bulk (spec/wire.md
+// sections 2, 3 and 5).
 //
-// Small messages (info, unary calls) are ordinary protobuf, see proto/. Objects here are not thread-safe.
+// Small messages (info, unary calls) are ordinary protobuf, see proto/. Objects here are not
+// thread-safe.
 #ifndef REVERB_TF_WIRE_MESSAGES_H_
 #define REVERB_TF_WIRE_MESSAGES_H_
 
@@ -37,8 +39,8 @@ class MessagePieces {
 // One InsertStreamRequest as the server sees it. Movable.
 class InsertRequestReader {
  public:
-  // Parses the frame: chunks become chunks (checked, copied once), items stay bytes until ParseItem. INVALID_ARGUMENT for
-  // anything malformed.
+  // Parses the frame: chunks become chunks (checked, copied once), items stay bytes until
+  // ParseItem. INVALID_ARGUMENT for anything malformed.
   static Result<InsertRequestReader> Parse(const grpc::ByteBuffer& message);
 
   std::vector<core::ChunkRef>& chunks() { return chunks_; }
@@ -74,8 +76,9 @@ grpc::ByteBuffer SerializeInsertResponse(const uint64_t* keys, size_t n);
 // Appends. INVALID_ARGUMENT for a malformed message.
 Status ParseInsertResponse(const grpc::ByteBuffer& message, std::vector<uint64_t>* keys);
 
-// Builds SampleStreamResponses. Chunk bytes are referenced, not copied, when they are large. A sample is split over entries and
-// responses by the rule of spec/wire.md 5.2: once a response has passed 2 MiB, what remains goes into the next.
+// Builds SampleStreamResponses. Chunk bytes are referenced, not copied, when they are large. A
+// sample is split over entries and responses by the rule of spec/wire.md 5.2: once a response has
+// passed 2 MiB, what remains goes into the next.
 class SampleResponseWriter {
  public:
   // `table` is the item's table name. Responses that became full are appended to `out`.
@@ -93,8 +96,9 @@ class SampleResponseWriter {
 // Reads SampleStreamResponses in order and puts samples together.
 class SampleResponseReader {
  public:
-  // Appends each sample that is complete after this message; trajectories are checked as Trajectory::Create says.
-  // INTERNAL / INVALID_ARGUMENT for what breaks the protocol; the reader is of no use then.
+  // Appends each sample that is complete after this message; trajectories are checked as
+  // Trajectory::Create says. INTERNAL / INVALID_ARGUMENT for what breaks the protocol; the reader
+  // is of no use then.
   Status Read(const grpc::ByteBuffer& message, std::vector<core::SampledItem>* complete);
   // True inside a sample: the stream must not end now.
   bool in_sample() const { return in_sample_; }

@@ -46,10 +46,9 @@ class MessagesTest : public ::testing::Test {
     item_.key = ~uint64_t{0} - 1;
     item_.priority = 0.25;
     item_.times_sampled = 3;
-    item_.trajectory =
-        MakeTrajectory({chunks_[10], chunks_[99], chunks_[11]},
-                       {{0, 1, true}, {1, 1, false}, {2, 2, false}},
-                       {{0, 3, 1, 0}, {1, 0, 2, 0}, {2, 1, 3, 0}, {0, 0, 4, 0}});
+    item_.trajectory = MakeTrajectory({chunks_[10], chunks_[99], chunks_[11]},
+                                      {{0, 1, true}, {1, 1, false}, {2, 2, false}},
+                                      {{0, 3, 1, 0}, {1, 0, 2, 0}, {2, 1, 3, 0}, {0, 0, 4, 0}});
   }
 
   ChunkLookup Lookup() {
@@ -252,7 +251,8 @@ TEST_F(MessagesTest, SamplesRoundTrip) {
   EXPECT_TRUE(message.entries(0).end_of_sequence());
 }
 
-// Five chunks of 1.6 MB: entries [c0, c1], [c2, c3], [c4 end], and the next sample begins in the response of c4.
+// Five chunks of 1.6 MB: entries [c0, c1], [c2, c3], [c4 end], and the next sample begins in the
+// response of c4.
 TEST_F(MessagesTest, LargeSamplesAreSplit) {
   std::vector<core::ChunkRef> chunks;
   std::vector<core::ChunkSlice> slices;
@@ -279,8 +279,7 @@ TEST_F(MessagesTest, LargeSamplesAreSplit) {
     }
     ASSERT_TRUE(reader.Read(buffer, &samples).ok());
   }
-  EXPECT_EQ(chunks_per_entry,
-            (std::vector<std::vector<int>>{{2}, {2}, {1, 1}, {2}, {2}}));
+  EXPECT_EQ(chunks_per_entry, (std::vector<std::vector<int>>{{2}, {2}, {1, 1}, {2}, {2}}));
   ASSERT_EQ(samples.size(), 2u);
   ExpectSame(*samples[1].trajectory, *sample.trajectory);
 }

@@ -20,8 +20,8 @@ int64_t NumElements(const TensorProto& tensor) {
   return n;
 }
 
-// One value for each element, exactly: a shorter list, whose last value stands for the rest, would let a peer ask for any
-// amount of memory.
+// One value for each element, exactly: a shorter list, whose last value stands for the rest, would
+// let a peer ask for any amount of memory.
 Status PackStrings(TensorProto* tensor) {
   const int64_t n = NumElements(*tensor);
   if (n != tensor->string_val_size()) {

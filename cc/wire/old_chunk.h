@@ -9,8 +9,9 @@
 
 namespace reverb_tf::wire {
 
-// Rewrites a serialized ChunkData with deprecated_data or string_val to one with `data` and tensor_content only. What was
-// neither is kept. INVALID_ARGUMENT: not a ChunkData, data in both places, or strings that do not fill their shape.
+// Rewrites a serialized ChunkData with deprecated_data or string_val to one with `data` and
+// tensor_content only. What was neither is kept. INVALID_ARGUMENT: not a ChunkData, data in both
+// places, or strings that do not fill their shape.
 Result<std::string> RewriteOldChunk(std::string_view serialized);
 
 }  // namespace reverb_tf::wire

@@ -16,8 +16,7 @@ constexpr size_t kEndOfSequenceSize = 2;
 // SampleInfo: item = 1, probability = 2, table_size = 3, rate_limited = 4.
 class InfoWriter {
  public:
-  InfoWriter(const ItemView& item, const core::SampledItem& sample)
-      : item_(item), sample_(sample) {
+  InfoWriter(const ItemView& item, const core::SampledItem& sample) : item_(item), sample_(sample) {
     size_ = DelimitedSize(item_.size()) + DoubleFieldSize(sample.probability) +
             VarintFieldSize(SignExtend(sample.table_size)) + VarintFieldSize(sample.rate_limited);
   }
@@ -69,7 +68,8 @@ bool ReadInfo(Cursor info, Cursor* item, core::SampledItem* sample) {
 }
 
 core::ChunkRef Find(const std::vector<core::ChunkRef>& chunks, uint64_t key, size_t* hint) {
-  // Chunks come in the order of first use, so that the next one wanted is nearly always the next one.
+  // Chunks come in the order of first use, so that the next one wanted is nearly always the next
+  // one.
   for (size_t i = 0; i < chunks.size(); ++i) {
     const size_t at = (*hint + i) % chunks.size();
     if (chunks[at]->key() == key) {
@@ -183,8 +183,8 @@ Status SampleResponseReader::FinishSample(Cursor info, core::SampledItem* sample
   Cursor item_bytes;
   if (!ReadInfo(info, &item_bytes, sample)) return Malformed("SampleInfo");
   size_t hint = 0;
-  Result<ParsedItem> parsed = ParseItem(
-      item_bytes, [this, &hint](uint64_t key) { return Find(chunks_, key, &hint); });
+  Result<ParsedItem> parsed =
+      ParseItem(item_bytes, [this, &hint](uint64_t key) { return Find(chunks_, key, &hint); });
   if (!parsed.ok()) return parsed.status().WithContext("a sample");
   sample->key = parsed->item.key;
   sample->priority = parsed->item.priority;

@@ -72,9 +72,8 @@ class Flattener {
     TensorSpec spec;
     spec.name = Join(path, from.name());
     if (!IsSupportedDType(from.dtype())) {
-      return InvalidArgumentError("the signature has dtype number " +
-                                  std::to_string(from.dtype()) + " at '" + spec.name +
-                                  "', which is not supported");
+      return InvalidArgumentError("the signature has dtype number " + std::to_string(from.dtype()) +
+                                  " at '" + spec.name + "', which is not supported");
     }
     spec.dtype = static_cast<DType>(from.dtype());
     spec.unknown_rank = from.shape().unknown_rank();

@@ -9,9 +9,10 @@
 
 namespace reverb_tf::wire {
 
-// Reads a serialized StructuredValue: dicts flatten by sorted key, lists, tuples and named tuples in order; leaves are
-// (bounded) tensor specs, named by their path joined with '/', followed by the spec's own name if it has one. None (or no value)
-// is a signature without leaves. INVALID_ARGUMENT: not a StructuredValue, another kind of value, an unsupported dtype, a dimension
+// Reads a serialized StructuredValue: dicts flatten by sorted key, lists, tuples and named tuples
+// in order; leaves are (bounded) tensor specs, named by their path joined with '/', followed by the
+// spec's own name if it has one. None (or no value) is a signature without leaves.
+// INVALID_ARGUMENT: not a StructuredValue, another kind of value, an unsupported dtype, a dimension
 // below -1.
 Result<TableSignature> ParseSignature(std::string_view serialized);
 

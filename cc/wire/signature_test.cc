@@ -69,13 +69,13 @@ TEST(SignatureTest, RefusesBottomlessNests) {
     StructuredValue value;
     value.mutable_list_value();
     std::string inner = "\x0a";
-    for (size_t n = bytes.size(); ; n >>= 7) {
+    for (size_t n = bytes.size();; n >>= 7) {
       inner += static_cast<char>((n & 0x7f) | (n >= 0x80 ? 0x80 : 0));
       if (n < 0x80) break;
     }
     inner += bytes;
     std::string outer = "\x9a\x03";
-    for (size_t n = inner.size(); ; n >>= 7) {
+    for (size_t n = inner.size();; n >>= 7) {
       outer += static_cast<char>((n & 0x7f) | (n >= 0x80 ? 0x80 : 0));
       if (n < 0x80) break;
     }

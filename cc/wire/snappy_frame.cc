@@ -43,7 +43,8 @@ const unsigned char* ReadPreamble(const unsigned char* p, const unsigned char* e
   return nullptr;
 }
 
-// One element: how many bytes it makes, and from how far back (0: a literal, whose bytes follow `p`).
+// One element: how many bytes it makes, and from how far back (0: a literal, whose bytes follow
+// `p`).
 struct Element {
   uint64_t length;
   uint64_t offset;

@@ -1,4 +1,5 @@
-// Raw snappy blocks: writing one literal, checking a block without decompressing it, and reading it.
+// Raw snappy blocks: writing one literal, checking a block without decompressing it, and reading
+// it.
 #ifndef REVERB_TF_WIRE_SNAPPY_FRAME_H_
 #define REVERB_TF_WIRE_SNAPPY_FRAME_H_
 
@@ -15,14 +16,15 @@ size_t LiteralFrameSize(size_t raw_size);
 // Writes that block's header to `out`; the raw bytes belong behind it. Returns where.
 char* WriteLiteralHeader(char* out, size_t raw_size);
 
-// Checks that a block decompresses to exactly `raw_size` bytes. Cheap: looks at element headers only, so a literal
-// costs the same whatever its length. INVALID_ARGUMENT says what is wrong.
+// Checks that a block decompresses to exactly `raw_size` bytes. Cheap: looks at element headers
+// only, so a literal costs the same whatever its length. INVALID_ARGUMENT says what is wrong.
 Status CheckSnappy(std::string_view block, uint64_t raw_size);
 
 // If the block (which CheckSnappy accepted) is one literal: its bytes, without a copy.
 bool IsLiteral(std::string_view block, std::string_view* raw);
 
-// Decompresses a whole block to `out`, which has raw_size bytes. DATA_LOSS when the block does not hold that.
+// Decompresses a whole block to `out`, which has raw_size bytes. DATA_LOSS when the block does not
+// hold that.
 Status Decompress(std::string_view block, void* out, size_t raw_size);
 
 }  // namespace reverb_tf::wire

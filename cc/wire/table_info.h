@@ -12,7 +12,8 @@ class TableInfo;
 
 namespace reverb_tf::wire {
 
-// `info` must be empty. A signature that is not a StructuredValue is left out (tables are made with valid ones).
+// `info` must be empty. A signature that is not a StructuredValue is left out (tables are made with
+// valid ones).
 void FillTableInfo(const core::TableInfo& from, deepmind::reverb::TableInfo* info);
 
 // A serialized deepmind.reverb.TableInfo.

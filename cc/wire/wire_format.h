@@ -1,4 +1,5 @@
-// Protobuf's wire format, written by hand: sizes first, then bytes into memory that is large enough.
+// Protobuf's wire format, written by hand: sizes first, then bytes into memory that is large
+// enough.
 #ifndef REVERB_TF_WIRE_WIRE_FORMAT_H_
 #define REVERB_TF_WIRE_WIRE_FORMAT_H_
 

@@ -27,8 +27,7 @@ int64_t TableModel::Find(uint64_t key) const {
   return -1;
 }
 
-bool TableModel::MayChoose(const SelectorOptions& selector, size_t item,
-                           double probability) const {
+bool TableModel::MayChoose(const SelectorOptions& selector, size_t item, double probability) const {
   const auto is_first = [&](auto before) {
     return std::none_of(items_.begin(), items_.end(),
                         [&](const Item& other) { return before(other, items_[item]); }) &&

@@ -15,8 +15,8 @@
 
 namespace reverb_tf::core {
 
-// Follows a real table whose selectors record: where the choice is random, the model takes the recorded one,
-// after having checked that it could be made, and with the right probability.
+// Follows a real table whose selectors record: where the choice is random, the model takes the
+// recorded one, after having checked that it could be made, and with the right probability.
 class TableModel {
  public:
   struct Item {

@@ -20,8 +20,8 @@
 namespace reverb_tf {
 
 struct ClientOptions {
-  // How long an unreachable server is tried again (calls, streams), before UNAVAILABLE with its address and the
-  // last cause.
+  // How long an unreachable server is tried again (calls, streams), before UNAVAILABLE with its
+  // address and the last cause.
   Duration patience = std::chrono::seconds(60);
 };
 
@@ -48,9 +48,9 @@ struct TableSignature {
   std::vector<TensorSpec> leaves;  // named "path/to/leaf" (followed by "/name" if the spec has one)
 };
 
-// Thread-safe. Addresses of servers of this process (found in a registry inside it) are served without gRPC.
-// Every call ends with UNAVAILABLE naming the address when the server cannot be reached for ClientOptions::patience,
-// or earlier as WaitOptions says.
+// Thread-safe. Addresses of servers of this process (found in a registry inside it) are served
+// without gRPC. Every call ends with UNAVAILABLE naming the address when the server cannot be
+// reached for ClientOptions::patience, or earlier as WaitOptions says.
 class REVERB_TF_EXPORT Client : public std::enable_shared_from_this<Client> {
  public:
   using StatusCallback = std::function<void(Status)>;
@@ -64,34 +64,42 @@ class REVERB_TF_EXPORT Client : public std::enable_shared_from_this<Client> {
 
   virtual Result<ServerInfo> GetServerInfo(const WaitOptions& wait) = 0;
 
-  // The signature of a table; fetched once, then cached until the server's state id changes (as seen by
-  // GetServerInfo) or the table is not in the cache. NOT_FOUND lists the tables there are.
-  virtual Result<TableSignature> GetSignature(const std::string& table, const WaitOptions& wait) = 0;
+  // The signature of a table; fetched once, then cached until the server's state id changes (as
+  // seen by GetServerInfo) or the table is not in the cache. NOT_FOUND lists the tables there are.
+  virtual Result<TableSignature> GetSignature(const std::string& table,
+                                              const WaitOptions& wait) = 0;
 
-  // Deletes, then updates; unknown keys are ignored; every priority is checked before anything happens.
-  // NOT_FOUND: "Priority table T was not found". INVALID_ARGUMENT: a priority that the table's selectors refuse.
-  virtual Status MutatePriorities(const std::string& table, const KeyWithPriority* updates, size_t num_updates,
-                                  const uint64_t* deletes, size_t num_deletes, const WaitOptions& wait) = 0;
-  // The same without blocking; the callback comes once, from any thread. The returned function cancels it.
+  // Deletes, then updates; unknown keys are ignored; every priority is checked before anything
+  // happens. NOT_FOUND: "Priority table T was not found". INVALID_ARGUMENT: a priority that the
+  // table's selectors refuse.
+  virtual Status MutatePriorities(const std::string& table, const KeyWithPriority* updates,
+                                  size_t num_updates, const uint64_t* deletes, size_t num_deletes,
+                                  const WaitOptions& wait) = 0;
+  // The same without blocking; the callback comes once, from any thread. The returned function
+  // cancels it.
   virtual std::function<void()> MutatePrioritiesAsync(const std::string& table,
                                                       std::vector<KeyWithPriority> updates,
-                                                      std::vector<uint64_t> deletes, StatusCallback callback) = 0;
+                                                      std::vector<uint64_t> deletes,
+                                                      StatusCallback callback) = 0;
 
   virtual Status Reset(const std::string& table, const WaitOptions& wait) = 0;
 
-  // Inserts one step of n arrays (items of length 1, with a leading axis of 1) into each of `targets` and returns their
-  // keys when the server has confirmed all. All targets share one chunk. INVALID_ARGUMENT: no targets, NaN
-  // priority, unknown table, signature mismatch (as a step or as a sequence of one step).
+  // Inserts one step of n arrays (items of length 1, with a leading axis of 1) into each of
+  // `targets` and returns their keys when the server has confirmed all. All targets share one
+  // chunk. INVALID_ARGUMENT: no targets, NaN priority, unknown table, signature mismatch (as a step
+  // or as a sequence of one step).
   virtual Result<std::vector<uint64_t>> Insert(const TensorView* values, int32_t n,
                                                const std::vector<TableAndPriority>& targets,
                                                const WaitOptions& wait) = 0;
-  // The same without blocking; values are copied before this returns. The returned function cancels it.
+  // The same without blocking; values are copied before this returns. The returned function cancels
+  // it.
   virtual std::function<void()> InsertAsync(const TensorView* values, int32_t n,
-                                            std::vector<TableAndPriority> targets, KeysCallback callback) = 0;
+                                            std::vector<TableAndPriority> targets,
+                                            KeysCallback callback) = 0;
 
   // With validation, fetches the signatures first (bounded by `wait`).
-  virtual Result<std::unique_ptr<TrajectoryWriter>> NewTrajectoryWriter(const TrajectoryWriterOptions& options,
-                                                                        const WaitOptions& wait) = 0;
+  virtual Result<std::unique_ptr<TrajectoryWriter>> NewTrajectoryWriter(
+      const TrajectoryWriterOptions& options, const WaitOptions& wait) = 0;
 
   // Checks the options (INVALID_ARGUMENT); does not wait for the server.
   virtual Result<std::unique_ptr<Sampler>> NewSampler(const SamplerOptions& options) = 0;

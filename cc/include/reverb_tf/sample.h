@@ -16,17 +16,17 @@ namespace reverb_tf {
 
 struct SampleInfo {
   uint64_t key = 0;
-  double probability = 0;      // with which the sampler picked the item
-  int64_t table_size = 0;      // items, before a deletion that the sample caused
+  double probability = 0;  // with which the sampler picked the item
+  int64_t table_size = 0;  // items, before a deletion that the sample caused
   double priority = 0;
-  int32_t times_sampled = 0;   // this sample included
-  bool rate_limited = false;   // the sample had to wait for the rate limiter
+  int32_t times_sampled = 0;  // this sample included
+  bool rate_limited = false;  // the sample had to wait for the rate limiter
 };
 
 // Shape and type of a column. Lives as long as the Sample.
 struct ColumnView {
   DType dtype = DType::kInvalid;
-  bool squeezed = false;         // one row, without the leading (time) axis
+  bool squeezed = false;  // one row, without the leading (time) axis
   int32_t rank = 0;
   const int64_t* dims = nullptr;  // leading axis = rows, unless squeezed
   int64_t num_rows = 0;           // 1 if squeezed
@@ -34,7 +34,8 @@ struct ColumnView {
 };
 
 // Movable, not copyable. Holds references to the (compressed) data. Const methods are thread-safe.
-// The number of columns, their shapes and the ranges of every slice were checked when the sample was made.
+// The number of columns, their shapes and the ranges of every slice were checked when the sample
+// was made.
 class REVERB_TF_EXPORT Sample {
  public:
   class Impl;
@@ -48,15 +49,16 @@ class REVERB_TF_EXPORT Sample {
   int num_columns() const;
   ColumnView column(int i) const;
 
-  // Decodes column i into `out`, which must hold exactly column(i).num_bytes bytes. Not for kString.
-  // DATA_LOSS when the stored bytes do not decompress to what their shape says.
+  // Decodes column i into `out`, which must hold exactly column(i).num_bytes bytes. Not for
+  // kString. DATA_LOSS when the stored bytes do not decompress to what their shape says.
   Status ReadColumn(int i, void* out, size_t out_bytes) const;
 
-  // Decodes rows [first, first + count) of column i (not for kString); `out_bytes` as for those rows.
+  // Decodes rows [first, first + count) of column i (not for kString); `out_bytes` as for those
+  // rows.
   Status ReadRows(int i, int64_t first, int64_t count, void* out, size_t out_bytes) const;
 
-  // Elements [first row, first + count rows) of a kString column in row-major order. The views live as
-  // long as the Sample.
+  // Elements [first row, first + count rows) of a kString column in row-major order. The views live
+  // as long as the Sample.
   Result<std::vector<std::string_view>> ReadStrings(int i, int64_t first, int64_t count) const;
 
  private:

@@ -18,12 +18,14 @@ namespace reverb_tf {
 
 struct SamplerOptions {
   std::string table;
-  int64_t max_samples = -1;  // ends with OUT_OF_RANGE after so many; -1: no end; exactly so many are taken
+  int64_t max_samples =
+      -1;  // ends with OUT_OF_RANGE after so many; -1: no end; exactly so many are taken
   int64_t max_in_flight_samples_per_worker = 100;  // >= 1: requested or buffered, not yet returned
   int64_t num_workers = -1;                        // streams; -1: 1
   int64_t max_samples_per_stream = -1;             // a stream is replaced after so many; -1: 10000
-  // True: samples are requested only while Next calls wait, one for each that waits. Nothing is taken from the table
-  // ahead of its caller (the in-flight option is then only an upper bound), and no server is contacted before.
+  // True: samples are requested only while Next calls wait, one for each that waits. Nothing is
+  // taken from the table ahead of its caller (the in-flight option is then only an upper bound),
+  // and no server is contacted before.
   bool on_demand = false;
   // How long one request may wait in the table for the rate limiter. 0: not at all (on every path).
   Duration rate_limiter_timeout = kInfiniteDuration;
@@ -34,7 +36,8 @@ struct SamplerOptions {
   bool expected_is_signature = true;
 };
 
-// Thread-safe: several threads may wait for samples of one sampler; each sample goes to one of them.
+// Thread-safe: several threads may wait for samples of one sampler; each sample goes to one of
+// them.
 class REVERB_TF_EXPORT Sampler {
  public:
   // Ok, or the error that ended the sampler.
@@ -43,18 +46,20 @@ class REVERB_TF_EXPORT Sampler {
   // Closes.
   virtual ~Sampler() = default;
 
-  // Blocks until a sample is there. OUT_OF_RANGE: max_samples were returned. DEADLINE_EXCEEDED whose message
-  // contains "Timeout exceeded before the right to insert was acquired": rate_limiter_timeout ran out
-  // (samples that came before are returned first; IsRateLimiterTimeout tells it from the caller's own
-  // timeout). CANCELLED: closed, interrupted or the server is stopping. NOT_FOUND: no such table.
-  // UNAVAILABLE names the address when the server could not be reached for the client's patience.
+  // Blocks until a sample is there. OUT_OF_RANGE: max_samples were returned. DEADLINE_EXCEEDED
+  // whose message contains "Timeout exceeded before the right to insert was acquired":
+  // rate_limiter_timeout ran out (samples that came before are returned first; IsRateLimiterTimeout
+  // tells it from the caller's own timeout). CANCELLED: closed, interrupted or the server is
+  // stopping. NOT_FOUND: no such table. UNAVAILABLE names the address when the server could not be
+  // reached for the client's patience.
   virtual Result<Sample> Next(const WaitOptions& wait) = 0;
 
-  // The same without blocking: the callback is called once, from any thread, possibly before this returns.
+  // The same without blocking: the callback is called once, from any thread, possibly before this
+  // returns.
   virtual void NextAsync(Callback callback) = 0;
 
-  // Ends the sampler: waiting and later calls get CANCELLED. Never blocks for longer than running callbacks
-  // take. Idempotent; may be called from any thread, also from a callback.
+  // Ends the sampler: waiting and later calls get CANCELLED. Never blocks for longer than running
+  // callbacks take. Idempotent; may be called from any thread, also from a callback.
   virtual void Close() = 0;
 };
 

@@ -33,12 +33,12 @@ class REVERB_TF_EXPORT Server {
   virtual int port() const = 0;
   virtual const std::string& host() const = 0;
 
-  // Closes the tables (blocked calls of remote and local clients end with CANCELLED at once), ends every
-  // stream and releases the port. Idempotent; returns when it is done, in bounded time.
+  // Closes the tables (blocked calls of remote and local clients end with CANCELLED at once), ends
+  // every stream and releases the port. Idempotent; returns when it is done, in bounded time.
   virtual void Stop() = 0;
 
-  // Blocks until Stop() has been called: OK. DEADLINE_EXCEEDED / CANCELLED as WaitOptions says; the server
-  // goes on then.
+  // Blocks until Stop() has been called: OK. DEADLINE_EXCEEDED / CANCELLED as WaitOptions says; the
+  // server goes on then.
   virtual Status Wait(const WaitOptions& wait) = 0;
 };
 

@@ -1,6 +1,7 @@
 // Errors as values: the one error type of every layer.
 //
-// Thread-safety: Status and Result are plain values; distinct objects may be used from distinct threads.
+// Thread-safety: Status and Result are plain values; distinct objects may be used from distinct
+// threads.
 #ifndef REVERB_TF_STATUS_H_
 #define REVERB_TF_STATUS_H_
 
@@ -80,7 +81,9 @@ inline Status FailedPreconditionError(std::string m) {
   return {StatusCode::kFailedPrecondition, std::move(m)};
 }
 inline Status OutOfRangeError(std::string m) { return {StatusCode::kOutOfRange, std::move(m)}; }
-inline Status UnimplementedError(std::string m) { return {StatusCode::kUnimplemented, std::move(m)}; }
+inline Status UnimplementedError(std::string m) {
+  return {StatusCode::kUnimplemented, std::move(m)};
+}
 inline Status InternalError(std::string m) { return {StatusCode::kInternal, std::move(m)}; }
 inline Status UnavailableError(std::string m) { return {StatusCode::kUnavailable, std::move(m)}; }
 inline Status DataLossError(std::string m) { return {StatusCode::kDataLoss, std::move(m)}; }
@@ -89,7 +92,7 @@ inline Status DataLossError(std::string m) { return {StatusCode::kDataLoss, std:
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : value_(std::move(value)) {}  // NOLINT: implicit by design
+  Result(T value) : value_(std::move(value)) {}         // NOLINT: implicit by design
   Result(Status status) : status_(std::move(status)) {  // NOLINT: implicit by design
     if (status_.ok()) std::abort();
   }
@@ -122,9 +125,9 @@ class [[nodiscard]] Result {
 #define REVERB_TF_CONCAT(a, b) REVERB_TF_CONCAT_INNER(a, b)
 
 // Returns the error of `expr` (a Status) from the enclosing function, if it is one.
-#define REVERB_TF_RETURN_IF_ERROR(expr)                   \
-  do {                                                    \
-    ::reverb_tf::Status reverb_tf_status_ = (expr);       \
+#define REVERB_TF_RETURN_IF_ERROR(expr)                    \
+  do {                                                     \
+    ::reverb_tf::Status reverb_tf_status_ = (expr);        \
     if (!reverb_tf_status_.ok()) return reverb_tf_status_; \
   } while (false)
 

@@ -24,12 +24,12 @@ struct SelectorOptions {
 };
 
 // When items may be inserted and sampled. With I inserts, S samples and D deletes so far:
-//   n samples are allowed if  I - D >= min_size_to_sample  and  I * samples_per_insert - S - n >= min_diff
-//   n inserts are allowed if  I + n - D <= min_size_to_sample
+//   n samples are allowed if  I - D >= min_size_to_sample  and  I * samples_per_insert - S - n >=
+//   min_diff n inserts are allowed if  I + n - D <= min_size_to_sample
 //                         or  (I + n) * samples_per_insert - S <= max_diff
 struct RateLimiterOptions {
-  double samples_per_insert = 1.0;    // > 0, finite
-  int64_t min_size_to_sample = 1;     // >= 1
+  double samples_per_insert = 1.0;  // > 0, finite
+  int64_t min_size_to_sample = 1;   // >= 1
   double min_diff = -1.7976931348623157e308;
   double max_diff = 1.7976931348623157e308;
 };
@@ -41,15 +41,16 @@ struct TableOptions {
   int64_t max_size = 0;           // >= 1 items
   int32_t max_times_sampled = 0;  // an item is deleted after so many samples; < 1: never
   RateLimiterOptions rate_limiter;
-  // A serialized tensorflow.StructuredValue of TensorSpecs; nullopt: no signature. An empty string is
-  // a StructuredValue too (None).
+  // A serialized tensorflow.StructuredValue of TensorSpecs; nullopt: no signature. An empty string
+  // is a StructuredValue too (None).
   std::optional<std::string> signature;
-  // Makes the choices of uniform and prioritized selectors repeatable; nullopt: seeded by the system.
+  // Makes the choices of uniform and prioritized selectors repeatable; nullopt: seeded by the
+  // system.
   std::optional<uint64_t> seed;
 };
 
-// Thread-safe. The table lives as long as any Table handle or server that serves it. Nothing here blocks
-// for longer than a short critical section.
+// Thread-safe. The table lives as long as any Table handle or server that serves it. Nothing here
+// blocks for longer than a short critical section.
 class REVERB_TF_EXPORT Table {
  public:
   // INVALID_ARGUMENT names the option, the value given and what was expected.

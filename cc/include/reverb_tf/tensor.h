@@ -13,8 +13,8 @@
 
 namespace reverb_tf {
 
-// A borrowed array: row-major, contiguous, native byte order. The viewed memory (dims included) must
-// outlive the call it is given to; no call of this library keeps it.
+// A borrowed array: row-major, contiguous, native byte order. The viewed memory (dims included)
+// must outlive the call it is given to; no call of this library keeps it.
 struct TensorView {
   DType dtype = DType::kInvalid;
   int32_t rank = 0;

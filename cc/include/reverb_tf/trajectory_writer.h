@@ -15,17 +15,20 @@ namespace reverb_tf {
 
 // How rows of a column are grouped into chunks.
 struct ChunkerOptions {
-  int32_t num_keep_alive_refs = 1;  // >= 1: how many of the newest rows of a column can be referenced
-  // Rows in a chunk, 1 <= n <= num_keep_alive_refs; 0: found automatically between 1 and num_keep_alive_refs.
+  int32_t num_keep_alive_refs =
+      1;  // >= 1: how many of the newest rows of a column can be referenced
+  // Rows in a chunk, 1 <= n <= num_keep_alive_refs; 0: found automatically between 1 and
+  // num_keep_alive_refs.
   int32_t max_chunk_length = 0;
 };
 
 struct TrajectoryWriterOptions {
-  ChunkerOptions chunker;    // of columns that are not configured
+  ChunkerOptions chunker;      // of columns that are not configured
   bool validate_items = true;  // check items against the signatures of the server's tables
 };
 
-// A value that was appended: row `row` (counted from 0 over the life of the writer) of column `column`.
+// A value that was appended: row `row` (counted from 0 over the life of the writer) of column
+// `column`.
 struct StepRef {
   int32_t column = -1;  // -1: none (the column was absent in that step)
   int64_t row = 0;
@@ -49,41 +52,45 @@ struct RefInfo {
   std::vector<int64_t> dims;
 };
 
-// For one thread at a time, except that Close() and the destructor may run while another thread is blocked in
-// Flush() or EndEpisode(). Append and CreateItem never wait for the network, except for back-pressure: CreateItem
-// blocks while more than a bounded number of bytes or items are unconfirmed.
+// For one thread at a time, except that Close() and the destructor may run while another thread is
+// blocked in Flush() or EndEpisode(). Append and CreateItem never wait for the network, except for
+// back-pressure: CreateItem blocks while more than a bounded number of bytes or items are
+// unconfirmed.
 //
-// Once the stream has failed for good (anything but a lost connection, which is retried with everything
-// unconfirmed sent again), every call returns that error.
+// Once the stream has failed for good (anything but a lost connection, which is retried with
+// everything unconfirmed sent again), every call returns that error.
 class REVERB_TF_EXPORT TrajectoryWriter {
  public:
   // Does not flush: what is unconfirmed is dropped. Returns in bounded time.
   virtual ~TrajectoryWriter() = default;
 
-  // Appends one step: values[i] belongs to column i; dtype kInvalid marks an absent one. Columns are created by
-  // their first value, which fixes dtype and shape. `refs` (n entries) receives what was appended. With
-  // `partial` the step stays open, and a column set in an open step must be absent in its later parts.
-  // Nothing is appended on error: INVALID_ARGUMENT "Tensor of wrong dtype provided for column 3. Got int64 but
-  // expected double." or "Tensor of incompatible shape provided for column 3. Got [2] which is incompatible with
+  // Appends one step: values[i] belongs to column i; dtype kInvalid marks an absent one. Columns
+  // are created by their first value, which fixes dtype and shape. `refs` (n entries) receives what
+  // was appended. With `partial` the step stays open, and a column set in an open step must be
+  // absent in its later parts. Nothing is appended on error: INVALID_ARGUMENT "Tensor of wrong
+  // dtype provided for column 3. Got int64 but expected double." or "Tensor of incompatible shape
+  // provided for column 3. Got [2] which is incompatible with
   // []."; FAILED_PRECONDITION for a column set twice in a step.
   virtual Status Append(const TensorView* values, int32_t n, bool partial, StepRef* refs) = 0;
 
-  // Queues an item; it is sent when its chunks are complete, or by Flush. INVALID_ARGUMENT: empty trajectory
-  // or column, NaN priority, a range that is expired or does not exist, mixed dtypes or shapes, squeeze of
-  // more than one row, and, with validate_items, an unknown table or a signature mismatch. Returns its key.
+  // Queues an item; it is sent when its chunks are complete, or by Flush. INVALID_ARGUMENT: empty
+  // trajectory or column, NaN priority, a range that is expired or does not exist, mixed dtypes or
+  // shapes, squeeze of more than one row, and, with validate_items, an unknown table or a signature
+  // mismatch. Returns its key.
   virtual Result<uint64_t> CreateItem(const std::string& table, double priority,
-                                      const std::vector<ItemColumn>& columns, const WaitOptions& wait) = 0;
+                                      const std::vector<ItemColumn>& columns,
+                                      const WaitOptions& wait) = 0;
 
-  // Sends everything and waits until at most `max_pending` items are unconfirmed. DEADLINE_EXCEEDED text
-  // contains "Timeout exceeded" and says what is waited for; the items stay queued then.
+  // Sends everything and waits until at most `max_pending` items are unconfirmed. DEADLINE_EXCEEDED
+  // text contains "Timeout exceeded" and says what is waited for; the items stay queued then.
   virtual Status Flush(int64_t max_pending, const WaitOptions& wait) = 0;
 
-  // Flush(0), then a new episode. With `clear_buffers` every earlier reference expires. Nothing is reset
-  // on error.
+  // Flush(0), then a new episode. With `clear_buffers` every earlier reference expires. Nothing is
+  // reset on error.
   virtual Status EndEpisode(bool clear_buffers, const WaitOptions& wait) = 0;
 
-  // Changes the chunking of column `column` (which may not exist yet). FAILED_PRECONDITION while it has rows that are
-  // not in a chunk yet.
+  // Changes the chunking of column `column` (which may not exist yet). FAILED_PRECONDITION while it
+  // has rows that are not in a chunk yet.
   virtual Status Configure(int32_t column, const ChunkerOptions& options) = 0;
 
   // Ends the stream without flushing; later calls return CANCELLED. Idempotent.
@@ -98,7 +105,8 @@ class REVERB_TF_EXPORT TrajectoryWriter {
   virtual bool IsAlive(const StepRef& ref) const = 0;
   // Dtype and shape of a row; FAILED_PRECONDITION when it has expired.
   virtual Result<RefInfo> Describe(const StepRef& ref) const = 0;
-  // Copies the row to `out` (num_bytes as Describe says; not for kString). FAILED_PRECONDITION when expired.
+  // Copies the row to `out` (num_bytes as Describe says; not for kString). FAILED_PRECONDITION when
+  // expired.
   virtual Status Read(const StepRef& ref, void* out, size_t out_bytes) const = 0;
   virtual Result<std::vector<std::string>> ReadStrings(const StepRef& ref) const = 0;
 };

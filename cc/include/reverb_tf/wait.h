@@ -14,8 +14,8 @@ inline constexpr Duration kInfiniteDuration = Duration::max();
 
 // Given to every blocking call.
 struct WaitOptions {
-  // From the moment of the call; 0 = what can be had at once; kInfiniteDuration = no limit. On expiry
-  // the call returns DEADLINE_EXCEEDED with a message that says what it waited for.
+  // From the moment of the call; 0 = what can be had at once; kInfiniteDuration = no limit. On
+  // expiry the call returns DEADLINE_EXCEEDED with a message that says what it waited for.
   Duration timeout = kInfiniteDuration;
 
   // If set, called on the waiting thread about every 0.1 s; true ends the call with CANCELLED. (The

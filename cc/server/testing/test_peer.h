@@ -23,12 +23,14 @@ using InsertStreamResponse = deepmind::reverb::InsertStreamResponse;
 using SampleStreamRequest = deepmind::reverb::SampleStreamRequest;
 using SampleStreamResponse = deepmind::reverb::SampleStreamResponse;
 
-// Returns once the condition holds, which another thread brings about. (Tests that hang are ended by their timeout.)
+// Returns once the condition holds, which another thread brings about. (Tests that hang are ended
+// by their timeout.)
 inline void WaitUntil(const std::function<bool()>& condition) {
   while (!condition()) std::this_thread::yield();
 }
 
-// A chunk of one int64 column with rows value, value + 1, ...; `extra_bytes` are zeros in a second column.
+// A chunk of one int64 column with rows value, value + 1, ...; `extra_bytes` are zeros in a second
+// column.
 inline deepmind::reverb::ChunkData MakeChunk(uint64_t key, int64_t value, int32_t num_rows = 1,
                                              int64_t extra_bytes = 0) {
   std::vector<int64_t> values;
@@ -65,7 +67,8 @@ inline void FillItem(uint64_t key, const std::string& table, uint64_t chunk_key,
   slice->set_length(length);
 }
 
-// One item of one row of its own chunk; the chunk is kept by nobody. Item and chunk have the same key.
+// One item of one row of its own chunk; the chunk is kept by nobody. Item and chunk have the same
+// key.
 inline InsertStreamRequest OneItem(uint64_t key, const std::string& table = "t",
                                    double priority = 1, int64_t extra_bytes = 0) {
   InsertStreamRequest request;
