@@ -100,6 +100,7 @@ void SamplerCore::NextAsync(Sampler::Callback callback) {
       for (Worker& worker : workers_) worker.timed_out = false;
     }
     work = Advance();
+    if (!waiters_.empty() && watch_ == core::Clock::kNoTimer) Watch(/*refreshed=*/false);
   }
   Do(std::move(work));
 }
@@ -122,10 +123,12 @@ SamplerCore::Work SamplerCore::Advance() {
     work.deliveries.push_back({std::move(waiters_.front()), Pop()});
     waiters_.pop_front();
   }
+  if (waiters_.empty()) StopWatch();
   if (IsOver()) {
     if (!buffer_.empty()) return work;
     for (Sampler::Callback& callback : waiters_) work.ended.push_back(std::move(callback));
     waiters_.clear();
+    StopWatch();
     changed_.NotifyAll();
     return work;
   }
@@ -359,19 +362,6 @@ Result<Sample> SamplerCore::MakeSample(core::SampledItem item) {
     return status;
   }
   return Sample(std::move(impl));
-}
-
-std::string SamplerCore::Describe() {
-  const std::string what = "Next() waits for a sample of ";
-  {
-    MutexLock lock(&mu_);
-    for (const Worker& worker : workers_) {
-      if (!worker.pausing) continue;
-      return what + "table '" + options_.table + "', but server " + endpoint_->address() +
-             " cannot be reached: " + worker.last_cause.message();
-    }
-  }
-  return what + endpoint_->DescribeTable(options_.table, Endpoint::Operation::kSample);
 }
 
 }  // namespace reverb_tf::client

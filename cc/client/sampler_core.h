@@ -95,6 +95,10 @@ class SamplerCore : public std::enable_shared_from_this<SamplerCore> {
   void SetFinal(const Status& status, Work* work) REQUIRES(mu_);
   void End(const Status& status) EXCLUDES(mu_);
   std::string Describe() EXCLUDES(mu_);
+  // While callers of NextAsync wait: after 10 s it is logged, once, what for.
+  void Watch(bool refreshed) REQUIRES(mu_);
+  void StopWatch() REQUIRES(mu_);
+  void OnWatch(bool refreshed, uint64_t number) EXCLUDES(mu_);
 
   const std::shared_ptr<Endpoint> endpoint_;
   const SamplerOptions options_;
@@ -110,6 +114,8 @@ class SamplerCore : public std::enable_shared_from_this<SamplerCore> {
   int64_t reserved_ GUARDED_BY(mu_) = 0;                   // requested or buffered
   int64_t claimed_ GUARDED_BY(mu_) = 0;                    // requested, buffered or returned
   int64_t returned_ GUARDED_BY(mu_) = 0;
+  core::Clock::TimerId watch_ GUARDED_BY(mu_) = core::Clock::kNoTimer;
+  uint64_t watch_number_ GUARDED_BY(mu_) = 0;
   Status final_ GUARDED_BY(mu_);  // not OK: no more requests
 };
 

@@ -1,0 +1,163 @@
+// Inserts and samples a second of one-step items, with the server in another process and in this
+// one.
+//
+//   inserts  TrajectoryWriter: append and create_item each step, flush at the end
+//   samples  Sampler::Next and ReadColumn, 256 in flight, uniform table
+//
+// Usage: client_benchmark [seconds for each case]
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cc/core/random.h"
+#include "reverb_tf/client.h"
+#include "reverb_tf/server.h"
+#include "reverb_tf/table.h"
+
+namespace reverb_tf {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+void Check(const Status& status) {
+  if (status.ok()) return;
+  std::fprintf(stderr, "%s\n", status.ToString().c_str());
+  std::exit(1);
+}
+
+std::unique_ptr<Server> StartServer() {
+  TableOptions table;
+  table.name = "t";
+  table.remover.kind = SelectorOptions::Kind::kFifo;
+  table.max_size = 10'000;
+  ServerOptions options;
+  options.host = "localhost";
+  options.tables.push_back(Table::Create(table).value());
+  return Server::Start(std::move(options)).value();
+}
+
+// A server in a child process; made before this process uses gRPC. It ends with the pipe.
+class ServerProcess {
+ public:
+  ServerProcess() {
+    int port_pipe[2];
+    if (pipe(port_pipe) != 0 || pipe(life_) != 0) std::abort();
+    child_ = fork();
+    if (child_ == 0) {
+      close(life_[1]);
+      const auto server = StartServer();
+      const int port = server->port();
+      char byte = 0;
+      if (write(port_pipe[1], &port, sizeof(port)) != sizeof(port)) _exit(1);
+      while (read(life_[0], &byte, 1) > 0) {
+      }
+      _exit(0);
+    }
+    close(life_[0]);
+    if (read(port_pipe[0], &port_, sizeof(port_)) != sizeof(port_)) std::abort();
+  }
+  ~ServerProcess() {
+    close(life_[1]);
+    waitpid(child_, nullptr, 0);
+  }
+  std::string address() const { return "localhost:" + std::to_string(port_); }
+
+ private:
+  int life_[2];
+  int port_ = 0;
+  pid_t child_ = 0;
+};
+
+class Step {
+ public:
+  explicit Step(int64_t floats) : dims_{floats}, values_(floats) {
+    core::Random random(1);
+    for (float& value : values_) value = static_cast<float>(random.Unit());
+    view_.dtype = DType::kFloat32;
+    view_.rank = 1;
+    view_.dims = dims_;
+    view_.data = values_.data();
+  }
+  const TensorView& view() const { return view_; }
+
+ private:
+  int64_t dims_[1];
+  std::vector<float> values_;
+  TensorView view_;
+};
+
+double Seconds(Clock::time_point since) {
+  return std::chrono::duration<double>(Clock::now() - since).count();
+}
+
+void Insert(Client* client, int64_t floats, double seconds, const char* where) {
+  const Step step(floats);
+  auto writer = client->NewTrajectoryWriter({}, {}).value();
+  const std::string table = "t";
+  std::vector<ItemColumn> columns(1);
+  columns[0].ranges.resize(1);
+  int64_t n = 0;
+  double in_calls = 0;
+  const auto start = Clock::now();
+  while (n % 64 != 0 || Seconds(start) < seconds) {
+    StepRef ref;
+    Check(writer->Append(&step.view(), 1, false, &ref));
+    columns[0].ranges[0] = {0, ref.row, 1};
+    Check(writer->CreateItem(table, 1, columns, {}).status());
+    ++n;
+  }
+  in_calls = Seconds(start);
+  Check(writer->Flush(0, {}));
+  std::printf("insert %7ld B %-13s %9.0f items/s  %6.2f us in append + create_item\n",
+              static_cast<long>(4 * floats), where, static_cast<double>(n) / Seconds(start),
+              1e6 * in_calls / static_cast<double>(n));
+  std::fflush(stdout);
+}
+
+void SampleAll(Client* client, int64_t floats, double seconds, const char* where) {
+  SamplerOptions options;
+  options.table = "t";
+  options.max_in_flight_samples_per_worker = 256;
+  const auto sampler = client->NewSampler(options).value();
+  std::vector<float> batch(256 * floats);
+  int64_t n = 0;
+  const auto start = Clock::now();
+  while (n % 256 != 0 || Seconds(start) < seconds) {
+    Result<Sample> sample = sampler->Next({});
+    Check(sample.status());
+    Check(sample->ReadColumn(0, batch.data() + (n % 256) * floats, 4 * floats));
+    ++n;
+  }
+  std::printf("sample %7ld B %-13s %9.0f items/s\n", static_cast<long>(4 * floats), where,
+              static_cast<double>(n) / Seconds(start));
+  std::fflush(stdout);
+}
+
+void Run(const std::string& address, double seconds, const char* where) {
+  const auto client = Client::Create(address);
+  for (const int64_t floats : {100, 1000, 10'000}) {
+    Check(client->Reset("t", {}));
+    Insert(client.get(), floats, seconds, where);
+    SampleAll(client.get(), floats, seconds, where);
+  }
+}
+
+}  // namespace
+}  // namespace reverb_tf
+
+int main(int argc, char** argv) {
+  const double seconds = argc > 1 ? std::atof(argv[1]) : 2;
+  const reverb_tf::ServerProcess other;
+  reverb_tf::Run(other.address(), seconds, "other process");
+  const auto server = reverb_tf::StartServer();
+  reverb_tf::Run("localhost:" + std::to_string(server->port()), seconds, "same process");
+  return 0;
+}

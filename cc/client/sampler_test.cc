@@ -1,0 +1,339 @@
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "cc/client/log.h"
+#include "cc/client/sampler_core.h"
+#include "cc/client/sampler_options.h"
+#include "cc/client/testing/fake_transport.h"
+#include "cc/client/testing/test_data.h"
+#include "cc/core/testing/fake_clock.h"
+#include "cc/core/testing/test_items.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace reverb_tf::client {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using testing::HasSubstr;
+
+constexpr char kTimeoutText[] =
+    "Rate Limiter: Timeout exceeded before the right to insert was acquired.";
+
+class SamplerTest : public testing::Test {
+ protected:
+  void Start(SamplerOptions options) {
+    ClientOptions client_options;
+    client_options.patience = seconds(10);
+    transport_ = std::make_shared<FakeTransport>();
+    endpoint_ = std::make_shared<Endpoint>("fake:1", client_options, &clock_, [this] {
+      return Result<std::shared_ptr<Transport>>(transport_);
+    });
+    options.table = "t";
+    sampler_ = std::make_shared<SamplerCore>(endpoint_, options);
+  }
+
+  static SamplerOptions Options(int64_t max_samples, int64_t in_flight, int64_t workers = 1) {
+    SamplerOptions options;
+    options.max_samples = max_samples;
+    options.max_in_flight_samples_per_worker = in_flight;
+    options.num_workers = workers;
+    return options;
+  }
+
+  std::vector<core::SampledItem> Items(int64_t n) {
+    std::vector<core::SampledItem> items(n);
+    for (core::SampledItem& item : items) {
+      item.key = ++last_key_;
+      item.trajectory = core::MakeTestItem(item.key).trajectory;
+    }
+    return items;
+  }
+
+  Status TryNext() { return sampler_->Next(Within(Duration::zero())).status(); }
+
+  static std::vector<int64_t> Asked(const FakeTransport::FakeSampleStream& stream) {
+    std::vector<int64_t> asked;
+    for (const auto& request : stream.requests) asked.push_back(request.n);
+    return asked;
+  }
+
+  core::FakeClock clock_;
+  std::shared_ptr<FakeTransport> transport_;
+  std::shared_ptr<Endpoint> endpoint_;
+  std::shared_ptr<SamplerCore> sampler_;
+  uint64_t last_key_ = 0;
+};
+
+TEST_F(SamplerTest, OptionsAreChecked) {
+  const auto check = [](auto change) {
+    SamplerOptions options;
+    change(&options);
+    return CheckSamplerOptions(options);
+  };
+  EXPECT_TRUE(check([](SamplerOptions*) {}).ok());
+  EXPECT_THAT(check([](SamplerOptions* o) { o->max_samples = 0; }).message(),
+              HasSubstr("max_samples must be at least 1, or -1, but is 0"));
+  EXPECT_FALSE(check([](SamplerOptions* o) { o->num_workers = -2; }).ok());
+  EXPECT_FALSE(check([](SamplerOptions* o) { o->max_samples_per_stream = 0; }).ok());
+  EXPECT_THAT(check([](SamplerOptions* o) { o->max_in_flight_samples_per_worker = -1; }).message(),
+              HasSubstr("max_in_flight_samples_per_worker"));
+  EXPECT_FALSE(check([](SamplerOptions* o) { o->rate_limiter_timeout = Duration(-1); }).ok());
+}
+
+TEST_F(SamplerTest, NumberOfWorkersFollowsTheSamples) {
+  EXPECT_EQ(NumWorkers(Options(-1, 5, 3)), 3);
+  EXPECT_EQ(NumWorkers(Options(-1, 5, -1)), 1);
+  EXPECT_EQ(NumWorkers(Options(14, 5, 3)), 2);
+  EXPECT_EQ(NumWorkers(Options(4, 5, 3)), 1);
+}
+
+TEST_F(SamplerTest, NextBatchIsAskedForWhenTheLastSampleIsReturned) {
+  Start(Options(-1, 3));
+  EXPECT_FALSE(TryNext().ok());
+  for (int round = 1; round <= 4; ++round) {
+    EXPECT_EQ(Asked(transport_->sample_stream()), std::vector<int64_t>(round, 3));
+    // However the answer is cut.
+    transport_->sample_stream().Deliver(Items(1));
+    transport_->sample_stream().Deliver(Items(2));
+    EXPECT_TRUE(TryNext().ok());
+    EXPECT_TRUE(TryNext().ok());
+    EXPECT_EQ(transport_->sample_stream().requests.size(), static_cast<size_t>(round));
+    EXPECT_TRUE(TryNext().ok());
+  }
+}
+
+TEST_F(SamplerTest, RequestsNeverExceedMaxSamples) {
+  Start(Options(7, 3, 2));
+  EXPECT_FALSE(TryNext().ok());
+  int64_t asked = 0;
+  int64_t returned = 0;
+  std::vector<size_t> answered(2);
+  while (returned < 7) {
+    ASSERT_LE(transport_->sample_streams.size(), 2u);
+    for (size_t i = 0; i < transport_->sample_streams.size(); ++i) {
+      auto& stream = *transport_->sample_streams[i];
+      while (answered[i] < stream.requests.size()) {
+        const int64_t n = stream.requests[answered[i]++].n;
+        asked += n;
+        stream.Deliver(Items(n));
+      }
+    }
+    ASSERT_TRUE(TryNext().ok());
+    ++returned;
+  }
+  EXPECT_EQ(asked, 7);
+  EXPECT_EQ(TryNext().code(), StatusCode::kOutOfRange);
+}
+
+TEST_F(SamplerTest, StreamsAreReplaced) {
+  SamplerOptions options = Options(-1, 4);
+  options.max_samples_per_stream = 6;
+  Start(options);
+  EXPECT_FALSE(TryNext().ok());
+  transport_->sample_stream().Deliver(Items(4));
+  for (int i = 0; i < 4; ++i) EXPECT_TRUE(TryNext().ok());
+  EXPECT_EQ(Asked(transport_->sample_stream()), (std::vector<int64_t>{4, 2}));
+  transport_->sample_stream().Deliver(Items(2));
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(TryNext().ok());
+  ASSERT_EQ(transport_->sample_streams.size(), 2u);
+  EXPECT_FALSE(transport_->sample_streams[0]->open());
+  EXPECT_EQ(Asked(transport_->sample_stream()), (std::vector<int64_t>{4}));
+}
+
+TEST_F(SamplerTest, WhatALostStreamDidNotDeliverIsAskedForAgain) {
+  Start(Options(5, 5));
+  EXPECT_FALSE(TryNext().ok());
+  transport_->sample_stream().Deliver(Items(2));
+  transport_->sample_stream().Close(UnavailableError("gone"));
+  clock_.Advance(seconds(1));
+  // Room for a whole batch is needed: what came first must be returned.
+  EXPECT_EQ(transport_->sample_streams.size(), 1u);
+  EXPECT_TRUE(TryNext().ok());
+  EXPECT_TRUE(TryNext().ok());
+  ASSERT_EQ(transport_->sample_streams.size(), 2u);
+  EXPECT_EQ(Asked(transport_->sample_stream()), (std::vector<int64_t>{3}));
+  transport_->sample_stream().Deliver(Items(3));
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(TryNext().ok());
+  EXPECT_EQ(TryNext().code(), StatusCode::kOutOfRange);
+}
+
+TEST_F(SamplerTest, PatienceEnds) {
+  Start(Options(-1, 5));
+  EXPECT_FALSE(TryNext().ok());
+  for (int i = 0; i < 100 && transport_->sample_stream().open(); ++i) {
+    transport_->sample_stream().Close(UnavailableError("nobody listens"));
+    clock_.Advance(seconds(1));
+  }
+  const Status status = TryNext();
+  EXPECT_EQ(status.code(), StatusCode::kUnavailable);
+  EXPECT_THAT(status.message(), HasSubstr("fake:1"));
+  EXPECT_THAT(status.message(), HasSubstr("nobody listens"));
+}
+
+TEST_F(SamplerTest, OtherErrorsEndTheSamplerAfterTheSamples) {
+  Start(Options(-1, 5));
+  EXPECT_FALSE(TryNext().ok());
+  transport_->sample_stream().Deliver(Items(2));
+  transport_->sample_stream().Close(CancelledError("the server is stopping"));
+  EXPECT_TRUE(TryNext().ok());
+  EXPECT_TRUE(TryNext().ok());
+  EXPECT_EQ(TryNext().code(), StatusCode::kCancelled);
+  EXPECT_EQ(TryNext().code(), StatusCode::kCancelled);
+}
+
+TEST_F(SamplerTest, LimiterTimeoutThatNobodyWaitedForIsForgotten) {
+  SamplerOptions options = Options(-1, 2);
+  options.rate_limiter_timeout = seconds(3);
+  Start(options);
+  EXPECT_FALSE(TryNext().ok());
+  EXPECT_EQ(transport_->sample_stream().requests[0].timeout, seconds(3));
+  transport_->sample_stream().Deliver(Items(1));
+  transport_->sample_stream().Close(DeadlineExceededError(kTimeoutText));
+  EXPECT_TRUE(TryNext().ok());
+  EXPECT_EQ(transport_->sample_streams.size(), 1u);
+  // The next caller makes it ask again.
+  EXPECT_FALSE(TryNext().ok());
+  EXPECT_EQ(transport_->sample_streams.size(), 2u);
+  transport_->sample_stream().Deliver(Items(2));
+  EXPECT_TRUE(TryNext().ok());
+}
+
+TEST_F(SamplerTest, LimiterTimeoutEndsTheSamplerOfACallerThatWaits) {
+  SamplerOptions options = Options(-1, 2);
+  options.rate_limiter_timeout = seconds(3);
+  Start(options);
+  Status status;
+  sampler_->NextAsync([&](Result<Sample> sample) { status = sample.status(); });
+  transport_->sample_stream().Close(DeadlineExceededError(kTimeoutText));
+  EXPECT_TRUE(IsRateLimiterTimeout(status));
+  EXPECT_TRUE(IsRateLimiterTimeout(TryNext()));
+}
+
+TEST_F(SamplerTest, CallersTimeoutIsNotTheLimiters) {
+  Start(Options(-1, 2));
+  const Status status = TryNext();
+  EXPECT_EQ(status.code(), StatusCode::kDeadlineExceeded);
+  EXPECT_FALSE(IsRateLimiterTimeout(status));
+  EXPECT_THAT(status.message(), HasSubstr("'t'"));
+}
+
+TEST_F(SamplerTest, CloseCallsEveryoneBack) {
+  Start(Options(-1, 2));
+  int called = 0;
+  for (int i = 0; i < 3; ++i) {
+    sampler_->NextAsync([&](Result<Sample> sample) {
+      EXPECT_EQ(sample.status().code(), StatusCode::kCancelled);
+      ++called;
+    });
+  }
+  sampler_->Close();
+  sampler_->Close();
+  EXPECT_EQ(called, 3);
+  EXPECT_FALSE(transport_->sample_stream().open());
+  EXPECT_EQ(TryNext().code(), StatusCode::kCancelled);
+}
+
+TEST_F(SamplerTest, CloseFromACallback) {
+  Start(Options(-1, 2));
+  int called = 0;
+  for (int i = 0; i < 2; ++i) {
+    sampler_->NextAsync([&](Result<Sample>) {
+      ++called;
+      sampler_->Close();
+    });
+  }
+  transport_->sample_stream().Deliver(Items(1));
+  EXPECT_EQ(called, 2);
+}
+
+TEST_F(SamplerTest, OnDemandAsksForEachCallerOnly) {
+  SamplerOptions options = Options(-1, 8);
+  options.on_demand = true;
+  Start(options);
+  EXPECT_TRUE(transport_->sample_streams.empty());
+  int called = 0;
+  const auto next = [&] { sampler_->NextAsync([&](Result<Sample> s) { called += s.ok(); }); };
+  next();
+  next();
+  next();
+  EXPECT_EQ(Asked(transport_->sample_stream()), (std::vector<int64_t>{1}));
+  transport_->sample_stream().Deliver(Items(1));
+  EXPECT_EQ(Asked(transport_->sample_stream()), (std::vector<int64_t>{1, 2}));
+  transport_->sample_stream().Deliver(Items(2));
+  EXPECT_EQ(called, 3);
+  EXPECT_EQ(transport_->sample_stream().requests.size(), 2u);
+  // A caller that gives up takes its request back.
+  EXPECT_EQ(TryNext().code(), StatusCode::kDeadlineExceeded);
+  EXPECT_FALSE(transport_->sample_stream().open());
+  next();
+  EXPECT_EQ(transport_->sample_streams.size(), 2u);
+  EXPECT_EQ(Asked(transport_->sample_stream()), (std::vector<int64_t>{1}));
+}
+
+TEST_F(SamplerTest, ExpectationsAreCheckedWithTheContractsText) {
+  SamplerOptions options = Options(-1, 2);
+  TensorSpec spec;
+  spec.dtype = DType::kFloat32;
+  options.expected = {spec};
+  Start(options);
+  EXPECT_FALSE(TryNext().ok());
+  transport_->sample_stream().Deliver(Items(1));
+  const Status status = TryNext();
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(status.message(),
+              HasSubstr("Specification has (dtype, shape): (float, []).  Tensor has (dtype, "
+                        "shape): (float, [1])."));
+  EXPECT_THAT(status.message(), HasSubstr("flattened index 0 from table 't'"));
+  EXPECT_EQ(TryNext().code(), StatusCode::kInvalidArgument);
+}
+
+TEST_F(SamplerTest, WaitEndsByTheClock) {
+  Start(Options(-1, 2));
+  Status status;
+  std::atomic<bool> done{false};
+  std::thread waiter([&] {
+    status = sampler_->Next(Within(seconds(30))).status();
+    done = true;
+  });
+  while (!done) {
+    clock_.Advance(seconds(1));
+    std::this_thread::yield();
+  }
+  waiter.join();
+  EXPECT_EQ(status.code(), StatusCode::kDeadlineExceeded);
+}
+
+TEST_F(SamplerTest, LogsOnceWhatCallersOfNextAsyncWaitFor) {
+  std::vector<std::string> lines;
+  SetLogSink([&](const std::string& line) { lines.push_back(line); });
+  Start(Options(-1, 2));
+  sampler_->NextAsync([](Result<Sample>) {});
+  for (int i = 0; i < 60; ++i) clock_.Advance(seconds(1));
+  transport_->sample_stream().Deliver(Items(1));
+  sampler_->NextAsync([](Result<Sample>) {});
+  clock_.Advance(seconds(9));
+  sampler_->Close();
+  clock_.Advance(seconds(60));
+  SetLogSink(nullptr);
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_THAT(lines[0], HasSubstr("still waiting after 10 s"));
+  EXPECT_THAT(lines[0], HasSubstr("'t'"));
+  EXPECT_EQ(transport_->num_info_calls, 2);
+}
+
+TEST_F(SamplerTest, ServerThatSendsTooMuchIsRefused) {
+  Start(Options(-1, 2));
+  EXPECT_FALSE(TryNext().ok());
+  transport_->sample_stream().Deliver(Items(3));
+  EXPECT_EQ(TryNext().code(), StatusCode::kInternal);
+}
+
+}  // namespace
+}  // namespace reverb_tf::client
