@@ -491,11 +491,11 @@ TEST(ServerOptionsTest, AreChecked) {
   };
   EXPECT_EQ(code({}), StatusCode::kInvalidArgument);
   ServerOptions options;
-  options.tables = {MakeTable("twice", 1), MakeTable("once", 1), MakeTable("twice", 1)};
+  options.tables = {MakeTable("twice", 1), MakeTable("single", 1), MakeTable("twice", 1)};
   const Status status = Server::Start(options).status();
   EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
   EXPECT_NE(status.message().find("twice"), std::string::npos);
-  EXPECT_EQ(status.message().find("once:"), std::string::npos);
+  EXPECT_EQ(status.message().find("single"), std::string::npos);
   options.tables = {nullptr};
   EXPECT_EQ(code(options), StatusCode::kInvalidArgument);
   options.tables = {MakeTable("t", 1)};
