@@ -1,5 +1,7 @@
 #include "cc/python/dtypes.h"
 
+#include <nanobind/stl/string_view.h>
+
 #include <array>
 #include <string>
 #include <unordered_map>

@@ -120,10 +120,22 @@ void FlattenWithPathInto(PyObject* nest, std::vector<nb::object>* path, nb::list
   }
 }
 
+// Where each key of `mapping`, in its own order, is in `sorted_keys`.
+std::vector<size_t> KeyOrder(PyObject* mapping, const std::vector<nb::object>& sorted_keys) {
+  nb::dict positions;
+  for (size_t i = 0; i < sorted_keys.size(); ++i) positions[sorted_keys[i]] = i;
+  nb::object keys = nb::steal(PyMapping_Keys(mapping));
+  if (!keys.is_valid()) nb::raise_python_error();
+  std::vector<size_t> order;
+  for (nb::handle key : keys) order.push_back(nb::cast<size_t>(positions[key]));
+  return order;
+}
+
 nb::object UnflattenMapping(const StructureNode& node, const std::function<nb::object(int)>& get) {
   nb::dict result;
-  for (size_t i = 0; i < node.children.size(); ++i)
-    result[node.steps[i]] = Unflatten(node.children[i], get);
+  auto add = [&](size_t i) { result[node.steps[i]] = Unflatten(node.children[i], get); };
+  for (size_t i : node.order) add(i);
+  for (size_t i = node.order.size(); i < node.children.size(); ++i) add(i);
   nb::object built = std::move(result);
   if (node.type.ptr() == reinterpret_cast<PyObject*>(&PyDict_Type)) return built;
   nb::object converted = nb::steal(PyObject_CallOneArg(node.type.ptr(), built.ptr()));
@@ -211,6 +223,7 @@ StructureNode BuildStructure(PyObject* nest, std::vector<nb::object>* path,
     path->pop_back();
     node.steps.push_back(std::move(child.step));
   }
+  if (node.kind == NodeKind::kMapping) node.order = KeyOrder(nest, node.steps);
   return node;
 }
 

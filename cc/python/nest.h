@@ -48,6 +48,8 @@ struct StructureNode {
   nb::object type;                // of the container
   std::vector<nb::object> steps;  // what leads to each child
   std::vector<StructureNode> children;
+  std::vector<size_t>
+      order;  // of a mapping: the children in the order of its keys, then any later ones
   int leaf = -1;
 };
 

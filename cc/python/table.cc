@@ -1,5 +1,7 @@
 #include "reverb_tf/table.h"
 
+#include <nanobind/stl/string_view.h>
+
 #include <array>
 #include <string>
 #include <string_view>
