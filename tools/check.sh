@@ -33,7 +33,7 @@ check_symbols() {
 
 check_cc() {
   say "C++ tests"
-  run_bazel test --test_tag_filters=-manual --build_tests_only "$@" -- //cc/...
+  run_bazel test --keep_going --test_tag_filters=-manual --build_tests_only "$@" -- //cc/...
 }
 
 check_clang() {
@@ -66,7 +66,7 @@ check_python_once() {
 
 check_sanitizer() {
   say "C++ tests with $1"
-  run_bazel --suffix "-$1" test --config="$1" --build_tests_only -- //cc/core/... //cc/wire/... //cc/server/... //cc/client/...
+  run_bazel --suffix "-$1" test --keep_going --config="$1" --build_tests_only -- //cc/core/... //cc/wire/... //cc/server/... //cc/client/...
 }
 
 check_bench() {
