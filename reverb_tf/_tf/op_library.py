@@ -28,14 +28,15 @@ def built_for(library: pathlib.Path) -> str:
             mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content,
         ):
             match = _MARKER.search(content)
+            version = match.group(1).decode() if match else None  # While the file is mapped.
     except (OSError, ValueError) as error:
         raise ImportError(
             f"The op library {library} cannot be read ({error}); reinstall with: "
             "pip install --force-reinstall 'reverb-tf[tensorflow]'"
         ) from error
-    if match is None:
+    if version is None:
         raise ImportError(f"{library} is not an op library of reverb_tf.")
-    return match.group(1).decode()
+    return version
 
 
 def _minor(version: str) -> tuple[str, ...]:
