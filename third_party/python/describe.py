@@ -19,7 +19,9 @@ def main():
     try:
         import numpy
     except ImportError:
-        sys.exit(f"no module named numpy in {sys.prefix}: pip install -r third_party/python/build-requirements.txt")
+        sys.exit(
+            f"no module named numpy in {sys.prefix}: pip install -r third_party/python/build-requirements.txt"
+        )
     print(f"include={include}")
     print(f"numpy_include={numpy.get_include()}")
     print(f"nanobind={pathlib.Path(spec.origin).parent}")
