@@ -12,6 +12,12 @@ Status ItemError(int32_t column, const std::string& what) {
   return InvalidArgumentError("Error in column " + std::to_string(column) + ": " + what);
 }
 
+std::string RangeText(const RowRange& range) {
+  const std::string first = std::to_string(range.first);
+  return "rows [" + first + ", " + first + " + " + std::to_string(range.length) +
+         ") of the writer's column " + std::to_string(range.column);
+}
+
 int64_t NumRows(const ItemColumn& column) {
   int64_t rows = 0;
   for (const RowRange& range : column.ranges) rows += range.length;
@@ -28,15 +34,12 @@ Status TrajectoryWriterImpl::CheckColumn(int32_t index, const ItemColumn& column
       return ItemError(index, "the writer has no column " + std::to_string(range.column) + ".");
     }
     const WriterColumn& rows = columns_[range.column].rows;
-    const std::string text = "rows [" + std::to_string(range.first) + ", " +
-                             std::to_string(range.first) + " + " + std::to_string(range.length) +
-                             ") of the writer's column " + std::to_string(range.column);
     if (range.length < 1 || range.first < 0 || range.first > rows.num_rows() - range.length) {
-      return ItemError(
-          index, text + " do not exist: it has " + std::to_string(rows.num_rows()) + " rows.");
+      return ItemError(index, RangeText(range) + " do not exist: it has " +
+                                  std::to_string(rows.num_rows()) + " rows.");
     }
     if (range.first < rows.first_alive()) {
-      return ItemError(index, text + " have expired: the oldest that is kept is row " +
+      return ItemError(index, RangeText(range) + " have expired: the oldest that is kept is row " +
                                   std::to_string(rows.first_alive()) + ".");
     }
     if (first == nullptr) first = &rows;
