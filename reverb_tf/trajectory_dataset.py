@@ -126,7 +126,7 @@ class TrajectoryDataset(tf.compat.v1.data.Dataset):
                 lambda dtype, shape: tf.TensorSpec(shape, dtype), dtypes, shapes, check_types=False
             ),
         )
-        self._options = {
+        self._attributes = {
             "max_in_flight_samples_per_worker": max_in_flight_samples_per_worker,
             "num_workers_per_iterator": num_workers_per_iterator,
             "max_samples_per_stream": max_samples_per_stream,
@@ -194,7 +194,7 @@ class TrajectoryDataset(tf.compat.v1.data.Dataset):
             table=self._table,
             dtypes=[spec.dtype for spec in specs],
             shapes=[spec.shape for spec in specs],
-            **self._options,
+            **self._attributes,
         )
 
     def _inputs(self) -> list[Any]:
