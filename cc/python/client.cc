@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "cc/python/arguments.h"
 #include "cc/python/array_in.h"
 #include "cc/python/errors.h"
 #include "cc/python/gil.h"
@@ -16,23 +17,6 @@
 
 namespace reverb_tf::python {
 namespace {
-
-// A non-negative integer below 2**64; numpy's integers count.
-uint64_t KeyArgument(nb::handle value) {
-  nb::object index = nb::steal(PyNumber_Index(value.ptr()));
-  uint64_t key = index.is_valid() ? PyLong_AsUnsignedLongLong(index.ptr()) : 0;
-  if (index.is_valid() && PyErr_Occurred() == nullptr) return key;
-  PyErr_Clear();
-  ThrowPython(PyExc_TypeError,
-              "A key must be an int from 0 to 2**64 - 1, got " + ShortRepr(value.ptr()) + ".");
-}
-
-double PriorityArgument(nb::handle value) {
-  double priority = PyFloat_AsDouble(value.ptr());
-  if (priority != -1.0 || PyErr_Occurred() == nullptr) return priority;
-  PyErr_Clear();
-  ThrowPython(PyExc_TypeError, "A priority must be a float, got " + ShortRepr(value.ptr()) + ".");
-}
 
 std::vector<TableAndPriority> Targets(const nb::dict& priorities) {
   std::vector<TableAndPriority> targets;

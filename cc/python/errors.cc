@@ -35,16 +35,6 @@ std::string TypeName(PyObject* object) {
   return "'" + std::string(text) + "'";
 }
 
-std::string TextArgument(nb::handle value, const char* name) {
-  Py_ssize_t size = 0;
-  const char* text =
-      PyUnicode_Check(value.ptr()) ? PyUnicode_AsUTF8AndSize(value.ptr(), &size) : nullptr;
-  if (text != nullptr) return {text, static_cast<size_t>(size)};
-  if (PyErr_Occurred() != nullptr) nb::raise_python_error();
-  ThrowPython(PyExc_TypeError, std::string(name) + " must be a str, got " + ShortRepr(value.ptr()) +
-                                   " (" + TypeName(value.ptr()) + ").");
-}
-
 std::string ShortRepr(PyObject* object) {
   nb::object repr = nb::steal(PyObject_Repr(object));
   const char* text = repr.is_valid() ? PyUnicode_AsUTF8(repr.ptr()) : nullptr;

@@ -31,9 +31,6 @@ T ValueOrThrow(Result<T> result) {
 // "'list'": the name of the object's class, for error texts.
 std::string TypeName(PyObject* object);
 
-// The value of a str argument. TypeError that names the argument if it is none.
-std::string TextArgument(nanobind::handle value, const char* name);
-
 // repr(object), cut to a length that suits an error text; never fails.
 std::string ShortRepr(PyObject* object);
 

@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "cc/python/arguments.h"
 #include "cc/python/errors.h"
 #include "cc/python/gil.h"
 #include "cc/python/process.h"

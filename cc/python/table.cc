@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "cc/python/arguments.h"
 #include "cc/python/errors.h"
 #include "cc/python/gil.h"
 #include "cc/python/server.h"

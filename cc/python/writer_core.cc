@@ -4,6 +4,7 @@
 #include <deque>
 #include <string>
 
+#include "cc/python/arguments.h"
 #include "cc/python/errors.h"
 
 namespace reverb_tf::python {
@@ -146,7 +147,7 @@ nb::object WriterCore::CreateItem(nb::handle table, nb::handle priority, nb::han
   });
   if (native_ != nullptr) {
     uint64_t key =
-        native_->CreateItemOfColumns(TextArgument(table, "table"), nb::cast<double>(priority),
+        native_->CreateItemOfColumns(TextArgument(table, "table"), PriorityArgument(priority),
                                      columns, TimeoutFromSeconds(timeout));
     return nb::int_(key);
   }

@@ -16,7 +16,7 @@ import reverb_tf as reverb
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 # A guard against hangs, not a claim about speed.
-PATIENCE = 120
+PATIENCE = 600
 
 _SERVER = """
 import sys

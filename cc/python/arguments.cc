@@ -1,0 +1,35 @@
+#include "cc/python/arguments.h"
+
+#include "cc/python/errors.h"
+
+namespace nb = nanobind;
+
+namespace reverb_tf::python {
+
+std::string TextArgument(nb::handle value, const char* name) {
+  Py_ssize_t size = 0;
+  const char* text =
+      PyUnicode_Check(value.ptr()) ? PyUnicode_AsUTF8AndSize(value.ptr(), &size) : nullptr;
+  if (text != nullptr) return {text, static_cast<size_t>(size)};
+  if (PyErr_Occurred() != nullptr) nb::raise_python_error();
+  ThrowPython(PyExc_TypeError, std::string(name) + " must be a str, got " + ShortRepr(value.ptr()) +
+                                   " (" + TypeName(value.ptr()) + ").");
+}
+
+uint64_t KeyArgument(nb::handle value) {
+  nb::object index = nb::steal(PyNumber_Index(value.ptr()));
+  uint64_t key = index.is_valid() ? PyLong_AsUnsignedLongLong(index.ptr()) : 0;
+  if (index.is_valid() && PyErr_Occurred() == nullptr) return key;
+  PyErr_Clear();
+  ThrowPython(PyExc_TypeError,
+              "A key must be an int from 0 to 2**64 - 1, got " + ShortRepr(value.ptr()) + ".");
+}
+
+double PriorityArgument(nb::handle value) {
+  double priority = PyFloat_AsDouble(value.ptr());
+  if (priority != -1.0 || PyErr_Occurred() == nullptr) return priority;
+  PyErr_Clear();
+  ThrowPython(PyExc_TypeError, "A priority must be a float, got " + ShortRepr(value.ptr()) + ".");
+}
+
+}  // namespace reverb_tf::python

@@ -1,0 +1,23 @@
+// Arguments of Python calls, converted or refused with a TypeError that says what was given.
+#ifndef REVERB_TF_PYTHON_ARGUMENTS_H_
+#define REVERB_TF_PYTHON_ARGUMENTS_H_
+
+#include <nanobind/nanobind.h>
+
+#include <cstdint>
+#include <string>
+
+namespace reverb_tf::python {
+
+// A str; `name` names the argument in the error text.
+std::string TextArgument(nanobind::handle value, const char* name);
+
+// An integer from 0 to 2**64 - 1; numpy's integers count.
+uint64_t KeyArgument(nanobind::handle value);
+
+// A number.
+double PriorityArgument(nanobind::handle value);
+
+}  // namespace reverb_tf::python
+
+#endif  // REVERB_TF_PYTHON_ARGUMENTS_H_
