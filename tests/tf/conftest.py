@@ -17,13 +17,13 @@ except RuntimeError:  # TensorFlow is in use already; those tests are skipped th
     pass
 
 
-@pytest.fixture
-def make_service() -> Iterator[Callable[..., support.Service]]:
+@pytest.fixture(params=[True, False], ids=["in-process", "grpc"])
+def make_service(request: pytest.FixtureRequest) -> Iterator[Callable[..., support.Service]]:
     """Makes servers that are stopped after the test."""
     services: list[support.Service] = []
 
     def make(*tables: reverb.Table) -> support.Service:
-        services.append(support.Service(tables))
+        services.append(support.Service(tables, in_process=request.param))
         return services[-1]
 
     yield make

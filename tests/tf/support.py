@@ -10,11 +10,15 @@ import reverb_tf as reverb
 
 
 class Service:
-    """A server on a free port, with a client of it."""
+    """A server on a free port, with a client of it.
 
-    def __init__(self, tables: Sequence[reverb.Table]):
+    A client finds a server of its own process by `localhost:port` and calls it directly; by another name it goes
+    through gRPC.
+    """
+
+    def __init__(self, tables: Sequence[reverb.Table], in_process: bool):
         self.server = reverb.Server(tables=tables)
-        self.address = f"localhost:{self.server.port}"
+        self.address = f"{'' if in_process else 'dns:///'}localhost:{self.server.port}"
         self.client = reverb.Client(self.address)
 
     def write(self, table: str, values: Sequence[Any], length: int = 1, priority: float = 1.0):

@@ -385,12 +385,13 @@ def test_clients_of_different_servers_in_eager_mode(make_service):
 
 def test_a_shared_name_is_one_client(service, make_service):
     service.client.insert([np.int64(3)], {"dist": 1.0})
-    first = reverb.TFClient(service.address, shared_name="one client")
-    second = reverb.TFClient(service.address, shared_name="one client")
+    name = f"one client of {service.address}"
+    first = reverb.TFClient(service.address, shared_name=name)
+    second = reverb.TFClient(service.address, shared_name=name)
     assert first.sample("dist", tf.int64).data == second.sample("dist", tf.int64).data
     other = make_service(uniform_table("dist"))
     with pytest.raises(tf.errors.InvalidArgumentError, match="shared_name"):
-        reverb.TFClient(other.address, shared_name="one client")
+        reverb.TFClient(other.address, shared_name=name)
 
 
 def test_server_address(service):
