@@ -315,8 +315,10 @@ Status TrajectoryWriterImpl::Flush(int64_t max_pending, const WaitOptions& wait)
     REVERB_TF_RETURN_IF_ERROR(CloseColumns(WithCompanions(wanted)));
     REVERB_TF_RETURN_IF_ERROR(SendComplete());
   }
-  return session_->WaitForConfirmations(max_pending - static_cast<int64_t>(drafts_.size()), wait,
-                                        "Flush()");
+  // The writer may be destroyed while this waits.
+  const std::shared_ptr<InsertSession> session = session_;
+  return session->WaitForConfirmations(max_pending - static_cast<int64_t>(drafts_.size()), wait,
+                                       "Flush()");
 }
 
 Status TrajectoryWriterImpl::EndEpisode(bool clear_buffers, const WaitOptions& wait) {
