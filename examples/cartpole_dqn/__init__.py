@@ -9,5 +9,6 @@ The parts:
   actor.py      the program of an actor process; needs no TensorFlow
   learner.py    the learner: one `tf.function`
   processes.py  starts, watches and ends the actors
-  report.py     progress bar, learning curve, final evaluation
+  evaluation.py which policy is best, and how good it is
+  report.py     progress bar and learning curve
 """

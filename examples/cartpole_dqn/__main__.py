@@ -13,9 +13,10 @@ import tensorflow as tf  # noqa: E402
 import reverb_tf as reverb  # noqa: E402
 from examples.cartpole_dqn import replay  # noqa: E402
 from examples.cartpole_dqn.config import Config  # noqa: E402
+from examples.cartpole_dqn.evaluation import BestPolicy  # noqa: E402
 from examples.cartpole_dqn.learner import Learner  # noqa: E402
 from examples.cartpole_dqn.processes import ActorProcesses  # noqa: E402
-from examples.cartpole_dqn.report import Report, evaluate  # noqa: E402
+from examples.cartpole_dqn.report import Report  # noqa: E402
 
 # Gradient steps of one call of the tf.function; the actors get new weights after each.
 _STEPS_PER_CALL = 50
@@ -28,6 +29,7 @@ def run(config: Config) -> float:
     address = f"localhost:{server.port}"
     learner = Learner(address, config)
     learner.publish()
+    best = BestPolicy(config)
     report = Report(config, tables, reverb.Client(address))
     try:
         with ActorProcesses(address, config) as actors:
@@ -35,11 +37,12 @@ def run(config: Config) -> float:
                 learner.train(min(_STEPS_PER_CALL, config.steps - learner.step))
                 learner.publish()
                 report.update(learner.step)
+                best.update(learner.step, learner.policy_weights())
                 actors.check()
     finally:
         report.close()
         server.stop()
-    returns = evaluate(learner.policy_weights(), config.evaluation_episodes, config.seed)
+    returns = best.evaluate()
     average = float(np.mean(returns))
     report.plot(f"CartPole-v1, seed {config.seed}: {average:.0f} in the final evaluation")
     print(

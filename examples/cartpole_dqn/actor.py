@@ -131,6 +131,7 @@ class Actor:
 
     def _play_episode(self) -> None:
         observation, _ = self._environment.reset()
+        observation = network.features(observation)
         episode_return, length = 0.0, 0
         terminated = truncated = False
         while not (terminated or truncated):
@@ -138,7 +139,7 @@ class Actor:
             next_observation, reward, terminated, truncated, _ = self._environment.step(action)
             discount = 0.0 if terminated else 1.0
             self._writer.append(observation, action, reward, discount, self._max_priority)
-            observation = next_observation
+            observation = network.features(next_observation)
             episode_return += float(reward)
             length += 1
             self._steps += 1

@@ -22,8 +22,8 @@ class Config:
     """All settings. Immutable; travels to the actors as JSON."""
 
     seed: int = _setting(0, "seed of networks, environments and exploration")
-    steps: int = _setting(20_000, "gradient steps of the learner")
-    batch_size: int = _setting(64, "transitions in a batch")
+    steps: int = _setting(10_000, "gradient steps of the learner")
+    batch_size: int = _setting(128, "transitions in a batch")
     learning_rate: float = _setting(1e-3, "of Adam at the start; falls linearly to a tenth")
     gamma: float = _setting(0.99, "discount of the return")
     n_step: int = _setting(3, "rewards summed before bootstrapping")
@@ -33,12 +33,13 @@ class Config:
     importance_exponent: float = _setting(0.4, "beta at the start; rises linearly to 1")
     table_size: int = _setting(50_000, "transitions the replay table holds")
     min_table_size: int = _setting(1_000, "transitions before the first batch")
-    samples_per_insert: float = _setting(16.0, "target replay ratio, kept by the rate limiter")
+    samples_per_insert: float = _setting(32.0, "target replay ratio, kept by the rate limiter")
     actors: int = _setting(2, "actor processes")
     epsilon: float = _setting(
         0.02, "exploration of the first actor; each next one has 5 times more"
     )
     epsilon_steps: int = _setting(4_000, "steps over which an actor comes down from random acting")
+    validation_steps: int = _setting(500, "steps between two validations of the greedy policy")
     evaluation_episodes: int = _setting(20, "greedy episodes at the end")
     goal: float = _setting(400.0, "average return below which the exit code is 1")
     plot: str = _setting("build/cartpole_dqn.png", "where the learning curve goes")

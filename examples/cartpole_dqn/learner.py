@@ -75,7 +75,7 @@ class Learner:
         self._client.insert([*weights, self._max_priority.numpy()], {VARIABLES: 1.0})
 
     def policy_weights(self) -> list[np.ndarray]:
-        """The weights to act with in the end: the target network, which averages the last ones."""
+        """The weights to be judged by: the target network, which averages the last ones."""
         return [variable.numpy() for variable in self._target]
 
     def _new_iterator(self):

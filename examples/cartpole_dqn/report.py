@@ -1,19 +1,16 @@
-"""What the example shows: a progress bar, a learning curve, a final evaluation."""
+"""What the example shows: a progress bar and a learning curve."""
 
 from __future__ import annotations
 
 import collections
 import os
 import time
-from collections.abc import Sequence
 
-import gymnasium
 import matplotlib
 import numpy as np
 import tqdm
 
 import reverb_tf as reverb
-from examples.cartpole_dqn import network
 from examples.cartpole_dqn.config import EPISODES, REPLAY, Config
 
 matplotlib.use("Agg")  # Draws into files, needs no display.
@@ -102,20 +99,3 @@ class Report:
             f"return {mean:.0f}, {inserts_rate:.0f} inserts/s, {samples_rate:.0f} samples/s, "
             f"ratio {ratio:.2f} of {self._config.samples_per_insert:g}"
         )
-
-
-def evaluate(weights: Sequence[np.ndarray], episodes: int, seed: int) -> list[float]:
-    """Returns of `episodes` episodes of the greedy policy, on environments not trained on."""
-    environment = gymnasium.make("CartPole-v1")
-    returns = []
-    for episode in range(episodes):
-        observation, _ = environment.reset(seed=1_000_000 + 1_000 * seed + episode)
-        total, done = 0.0, False
-        while not done:
-            action = int(np.argmax(network.q_values(weights, observation)))
-            observation, reward, terminated, truncated, _ = environment.step(action)
-            total += float(reward)
-            done = terminated or truncated
-        returns.append(total)
-    environment.close()
-    return returns
