@@ -34,6 +34,11 @@ def client(request):
     server.stop()
 
 
+@pytest.fixture(autouse=True)
+def empty_queue(client):
+    client.reset("q")
+
+
 def random_array(seed: int, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     """Any bit patterns, NaNs included; valid values for types that do not use all their bits."""
     rng = np.random.default_rng(seed)
@@ -47,8 +52,6 @@ def random_array(seed: int, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarr
 
 def lay_out(array: np.ndarray, layout: str) -> np.ndarray:
     """The same elements in another memory layout."""
-    if layout == "F":
-        return np.asfortranarray(array)
     if layout == "swapped" and array.dtype.itemsize > 1 and array.dtype.isbuiltin == 1:
         return array.astype(array.dtype.newbyteorder())
     if layout == "read-only":
@@ -57,6 +60,8 @@ def lay_out(array: np.ndarray, layout: str) -> np.ndarray:
         return array
     if array.ndim == 0:
         return array
+    if layout == "F":
+        return np.asfortranarray(array)
     if layout == "strided":
         wide = np.zeros((*array.shape[:-1], 2 * array.shape[-1]), array.dtype)
         wide[..., ::2] = array
@@ -133,10 +138,11 @@ def pick(rows, index):
 
 
 @hypothesis.settings(
-    max_examples=120, deadline=None, suppress_health_check=list(hypothesis.HealthCheck)
+    max_examples=80, deadline=None, suppress_health_check=list(hypothesis.HealthCheck)
 )
 @hypothesis.given(data=st.data())
 def test_trajectories(client, data):
+    client.reset("q")  # what a failed example left
     num_steps = data.draw(st.integers(1, 8))
     given = {
         name: data.draw(columns(num_steps))
@@ -202,6 +208,7 @@ def nests(draw, depth=3):
 @hypothesis.given(nest=nests().filter(lambda nest: nest[1]))
 def test_inserted_nests(client, nest):
     value, expected = nest
+    client.reset("q")  # what a failed example left
     client.insert(value, {"q": 1.0}, timeout=support.PATIENCE)
     ((step,),) = client.sample("q", timeout=support.PATIENCE)
     for got, leaf in zip(step.data, expected, strict=True):
