@@ -1,12 +1,12 @@
 #include "cc/server/reverb_service.h"
 
 #include <string>
-#include <vector>
 
 #include "cc/server/grpc_status.h"
 #include "cc/server/initialize_connection_reactor.h"
 #include "cc/server/insert_stream_reactor.h"
 #include "cc/server/sample_stream_reactor.h"
+#include "cc/wire/mutate_request.h"
 #include "cc/wire/table_info.h"
 
 namespace reverb_tf::server {
@@ -42,9 +42,11 @@ grpc::ServerUnaryReactor* ReverbService::Checkpoint(grpc::CallbackServerContext*
   return Finish(context, InvalidArgumentError("no checkpointer is configured for the server"));
 }
 
-grpc::ServerUnaryReactor* ReverbService::MutatePriorities(
-    grpc::CallbackServerContext* context, const deepmind::reverb::MutatePrioritiesRequest* request,
-    deepmind::reverb::MutatePrioritiesResponse*) {
+grpc::ServerUnaryReactor* ReverbService::MutatePriorities(grpc::CallbackServerContext* context,
+                                                          const grpc::ByteBuffer* request,
+                                                          grpc::ByteBuffer* response) {
+  // A message without fields.
+  *response = grpc::ByteBuffer(nullptr, 0);
   return Finish(context, Mutate(*request));
 }
 
@@ -66,15 +68,11 @@ grpc::ServerUnaryReactor* ReverbService::ServerInfo(
   return Finish(context, OkStatus());
 }
 
-Status ReverbService::Mutate(const deepmind::reverb::MutatePrioritiesRequest& request) const {
-  REVERB_TF_ASSIGN_OR_RETURN(core::Table * table, tables_->Find(request.table()));
-  std::vector<core::PriorityUpdate> updates;
-  updates.reserve(static_cast<size_t>(request.updates_size()));
-  for (const auto& update : request.updates()) {
-    updates.push_back({update.key(), update.priority()});
-  }
-  return table->Mutate(updates.data(), updates.size(), request.delete_keys().data(),
-                       static_cast<size_t>(request.delete_keys_size()));
+Status ReverbService::Mutate(const grpc::ByteBuffer& message) const {
+  REVERB_TF_ASSIGN_OR_RETURN(const wire::MutateRequest request, wire::ParseMutateRequest(message));
+  REVERB_TF_ASSIGN_OR_RETURN(core::Table * table, tables_->Find(request.table));
+  return table->Mutate(request.updates.data(), request.updates.size(), request.deletes.data(),
+                       request.deletes.size());
 }
 
 Status ReverbService::ResetTable(const std::string& name) const {

@@ -11,11 +11,11 @@
 
 namespace reverb_tf::server {
 
-// The two streams with bulk are raw: their messages are read and written by cc/wire.
+// Calls with bulk are raw: their messages are read and written by cc/wire.
 using ReverbServiceBase = deepmind::reverb::ReverbService::WithRawCallbackMethod_InsertStream<
     deepmind::reverb::ReverbService::WithRawCallbackMethod_SampleStream<
         deepmind::reverb::ReverbService::WithCallbackMethod_Checkpoint<
-            deepmind::reverb::ReverbService::WithCallbackMethod_MutatePriorities<
+            deepmind::reverb::ReverbService::WithRawCallbackMethod_MutatePriorities<
                 deepmind::reverb::ReverbService::WithCallbackMethod_Reset<
                     deepmind::reverb::ReverbService::WithCallbackMethod_ServerInfo<
                         deepmind::reverb::ReverbService::WithCallbackMethod_InitializeConnection<
@@ -39,10 +39,9 @@ class ReverbService final : public ReverbServiceBase {
   grpc::ServerUnaryReactor* Checkpoint(grpc::CallbackServerContext* context,
                                        const deepmind::reverb::CheckpointRequest* request,
                                        deepmind::reverb::CheckpointResponse* response) override;
-  grpc::ServerUnaryReactor* MutatePriorities(
-      grpc::CallbackServerContext* context,
-      const deepmind::reverb::MutatePrioritiesRequest* request,
-      deepmind::reverb::MutatePrioritiesResponse* response) override;
+  grpc::ServerUnaryReactor* MutatePriorities(grpc::CallbackServerContext* context,
+                                             const grpc::ByteBuffer* request,
+                                             grpc::ByteBuffer* response) override;
   grpc::ServerUnaryReactor* Reset(grpc::CallbackServerContext* context,
                                   const deepmind::reverb::ResetRequest* request,
                                   deepmind::reverb::ResetResponse* response) override;
@@ -51,7 +50,7 @@ class ReverbService final : public ReverbServiceBase {
                                        deepmind::reverb::ServerInfoResponse* response) override;
 
  private:
-  Status Mutate(const deepmind::reverb::MutatePrioritiesRequest& request) const;
+  Status Mutate(const grpc::ByteBuffer& message) const;
   Status ResetTable(const std::string& name) const;
 
   const std::shared_ptr<const ServedTables> tables_;

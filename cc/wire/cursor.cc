@@ -152,6 +152,22 @@ std::string_view Cursor::View(std::string* scratch) const {
   return {scratch->data(), n};
 }
 
+bool ReadUint64s(Cursor* cursor, WireType type, std::vector<uint64_t>* values) {
+  uint64_t value;
+  if (type == WireType::kVarint) {
+    if (!cursor->ReadVarint(&value)) return false;
+    values->push_back(value);
+    return true;
+  }
+  Cursor packed;
+  if (type != WireType::kDelimited || !cursor->ReadDelimited(&packed)) return false;
+  while (!packed.done()) {
+    if (!packed.ReadVarint(&value)) return false;
+    values->push_back(value);
+  }
+  return true;
+}
+
 bool IsUtf8(std::string_view bytes) {
   const auto* p = reinterpret_cast<const unsigned char*>(bytes.data());
   const auto* end = p + bytes.size();

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cc/wire/wire_format.h"
 
@@ -71,6 +72,9 @@ bool ReadMessage(Cursor* cursor, ReadValue read_value) {
   }
   return true;
 }
+
+// The value of a repeated uint64 field, appended: one number, or a packed list of them.
+bool ReadUint64s(Cursor* cursor, WireType type, std::vector<uint64_t>* values);
 
 // True for well-formed UTF-8 (no surrogates, nothing above U+10FFFF, shortest forms only).
 bool IsUtf8(std::string_view bytes);

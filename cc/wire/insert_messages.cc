@@ -6,39 +6,6 @@
 #include "cc/wire/wire_format.h"
 
 namespace reverb_tf::wire {
-namespace {
-
-// A repeated uint64 field: one value, or a packed list of them.
-bool ReadKeys(Cursor* cursor, WireType type, std::vector<uint64_t>* keys) {
-  uint64_t key;
-  if (type == WireType::kVarint) {
-    if (!cursor->ReadVarint(&key)) return false;
-    keys->push_back(key);
-    return true;
-  }
-  Cursor packed;
-  if (type != WireType::kDelimited || !cursor->ReadDelimited(&packed)) return false;
-  while (!packed.done()) {
-    if (!packed.ReadVarint(&key)) return false;
-    keys->push_back(key);
-  }
-  return true;
-}
-
-}  // namespace
-
-bool MessagePieces::Reset(const grpc::ByteBuffer& message) {
-  slices_.clear();
-  views_.clear();
-  // An empty message is a valid one and has no pieces.
-  if (message.Valid() && message.Length() > 0 && !message.Dump(&slices_).ok()) return false;
-  views_.reserve(slices_.size());
-  for (const grpc::Slice& slice : slices_) {
-    views_.emplace_back(reinterpret_cast<const char*>(slice.begin()), slice.size());
-  }
-  return true;
-}
-
 Result<InsertRequestReader> InsertRequestReader::Parse(const grpc::ByteBuffer& message) {
   InsertRequestReader result;
   if (!result.pieces_.Reset(message)) {
@@ -64,7 +31,7 @@ Result<InsertRequestReader> InsertRequestReader::Parse(const grpc::ByteBuffer& m
         result.items_.push_back(value);
         return true;
       case 3:
-        return ReadKeys(&cursor, type, &result.keep_chunk_keys_);
+        return ReadUint64s(&cursor, type, &result.keep_chunk_keys_);
       default:
         return cursor.SkipValue(type);
     }
@@ -119,7 +86,7 @@ Status ParseInsertResponse(const grpc::ByteBuffer& message, std::vector<uint64_t
   }
   Cursor cursor = pieces.cursor();
   if (ReadMessage(&cursor, [&](uint32_t field, WireType type) {
-        return field == 1 ? ReadKeys(&cursor, type, keys) : cursor.SkipValue(type);
+        return field == 1 ? ReadUint64s(&cursor, type, keys) : cursor.SkipValue(type);
       })) {
     return OkStatus();
   }

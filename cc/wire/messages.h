@@ -18,23 +18,11 @@
 #include "cc/core/table.h"
 #include "cc/wire/cursor.h"
 #include "cc/wire/item_codec.h"
+#include "cc/wire/message_pieces.h"
 #include "cc/wire/slice_writer.h"
 #include "reverb_tf/status.h"
 
 namespace reverb_tf::wire {
-
-// A received message in the pieces in which it came. Keeps them alive. Movable.
-class MessagePieces {
- public:
-  // False when the message's memory cannot be had (gRPC ran out of it).
-  bool Reset(const grpc::ByteBuffer& message);
-  // Valid until the next Reset, also after a move.
-  Cursor cursor() const { return Cursor(views_.data(), views_.size()); }
-
- private:
-  std::vector<grpc::Slice> slices_;
-  std::vector<std::string_view> views_;
-};
 
 // One InsertStreamRequest as the server sees it. Movable.
 class InsertRequestReader {

@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <random>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "cc/wire/mutate_request.h"
 #include "cc/wire/testing/random_columns.h"
 #include "proto/reverb_service.pb.h"
 
@@ -342,6 +344,32 @@ TEST_F(MessagesTest, TruncationAndDamageAreHarmless) {
       read(damaged);
     }
   }
+}
+
+TEST(MutateRequestTest, RoundTrip) {
+  const std::vector<core::PriorityUpdate> updates = {
+      {0, 0}, {~uint64_t{0}, -1.5}, {300, std::numeric_limits<double>::infinity()}};
+  const std::vector<uint64_t> deletes = {0, 7, ~uint64_t{0}};
+  const std::string bytes = ToString(SerializeMutateRequest(
+      "a table", updates.data(), updates.size(), deletes.data(), deletes.size()));
+  deepmind::reverb::MutatePrioritiesRequest message;
+  ASSERT_TRUE(message.ParseFromString(bytes));
+  EXPECT_EQ(message.table(), "a table");
+  EXPECT_EQ(message.updates(1).priority(), -1.5);
+  EXPECT_EQ(message.delete_keys(2), ~uint64_t{0});
+  const MutateRequest read = ParseMutateRequest(ToBuffer(bytes, 3)).value();
+  EXPECT_EQ(read.table, "a table");
+  ASSERT_EQ(read.updates.size(), 3u);
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(read.updates[i].key, updates[i].key);
+    EXPECT_EQ(read.updates[i].priority, updates[i].priority);
+  }
+  EXPECT_EQ(read.deletes, deletes);
+  for (size_t n = 0; n < bytes.size(); ++n) {
+    ParseMutateRequest(ToBuffer(bytes.substr(0, n), 5)).status().IgnoreError();
+  }
+  EXPECT_FALSE(ParseMutateRequest(ToBuffer(bytes.substr(0, bytes.size() - 1), 9)).ok());
+  EXPECT_FALSE(ParseMutateRequest(ToBuffer(std::string("\x0a\x01\xff", 3), 9)).ok());
 }
 
 TEST(CursorTest, Utf8) {
