@@ -19,7 +19,7 @@ from examples.cartpole_dqn.processes import ActorProcesses  # noqa: E402
 from examples.cartpole_dqn.report import Report  # noqa: E402
 
 # Gradient steps of one call of the tf.function; the actors get new weights after each.
-_STEPS_PER_CALL = 50
+_STEPS_PER_CALL = 25
 
 
 def run(config: Config) -> float:

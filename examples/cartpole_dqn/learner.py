@@ -15,10 +15,10 @@ from examples.cartpole_dqn.config import REPLAY, VARIABLES, Config
 # Keeps every transition's priority above zero, so that none is lost for good.
 _MIN_PRIORITY = 1e-3
 # How long the dataset waits for actors before it ends, in milliseconds.
-_DATA_TIMEOUT_MS = 5_000
+_DATA_TIMEOUT_MS = 2_000
 
 
-def _forward(weights: list[tf.Variable], observation: tf.Tensor) -> tf.Tensor:
+def forward(weights: list[tf.Variable], observation: tf.Tensor) -> tf.Tensor:
     """`network.q_values` as TensorFlow ops: `[B, OBSERVATION_SIZE]` to `[B, NUM_ACTIONS]`."""
     w0, b0, w1, b1, w2, b2 = weights
     hidden = tf.nn.relu(observation @ w0 + b0)
@@ -29,6 +29,22 @@ def _forward(weights: list[tf.Variable], observation: tf.Tensor) -> tf.Tensor:
 def _pick(values: tf.Tensor, actions: tf.Tensor) -> tf.Tensor:
     """The value `[B]` of each row's action."""
     return tf.gather(values, actions, batch_dims=1)
+
+
+def n_step_target(data: dict[str, tf.Tensor], bootstrap: tf.Tensor, gamma: float) -> tf.Tensor:
+    """Discounted sum of the rewards and the value after them.
+
+    Args:
+      data: `reward` and `discount`, float32 `[B, n]`. A discount of 0 is the end of an episode.
+      bootstrap: value of what follows the `n` steps, float32 `[B]`.
+      gamma: discount of a step.
+
+    Returns:
+      float32 `[B]`.
+    """
+    factors = tf.math.cumprod(gamma * data["discount"], axis=1)
+    before = tf.concat([tf.ones_like(factors[:, :1]), factors[:, :-1]], axis=1)
+    return tf.reduce_sum(before * data["reward"], axis=1) + factors[:, -1] * bootstrap
 
 
 class Learner:
@@ -119,7 +135,7 @@ class Learner:
         """
         expected = self._expected_values(data)
         with tf.GradientTape() as tape:
-            values = _pick(_forward(self._online, data["observation"]), data["action"])
+            values = _pick(forward(self._online, data["observation"]), data["action"])
             td_error = expected - values
             huber = tf.where(tf.abs(td_error) < 1.0, 0.5 * td_error**2, tf.abs(td_error) - 0.5)
             loss = tf.reduce_mean(importance * huber)
@@ -133,10 +149,6 @@ class Learner:
 
     def _expected_values(self, data: dict[str, tf.Tensor]) -> tf.Tensor:
         """The n-step double-DQN target, float32 `[B]`."""
-        # Factor of reward k is the product of the discounts before it; the last is the bootstrap's.
-        factors = tf.math.cumprod(self._config.gamma * data["discount"], axis=1)
-        before = tf.concat([tf.ones_like(factors[:, :1]), factors[:, :-1]], axis=1)
-        rewards = tf.reduce_sum(before * data["reward"], axis=1)
-        best = tf.argmax(_forward(self._online, data["next_observation"]), axis=1)
-        after = _pick(_forward(self._target, data["next_observation"]), best)
-        return rewards + factors[:, -1] * after
+        best = tf.argmax(forward(self._online, data["next_observation"]), axis=1)
+        after = _pick(forward(self._target, data["next_observation"]), best)
+        return n_step_target(data, after, self._config.gamma)
