@@ -7,7 +7,7 @@
 // Beside the rate stands the processor time an item costs the client and the server, which a busy
 // machine changes less.
 //
-// Usage: client_benchmark [seconds for each case]
+// Usage: client_benchmark [seconds for each case [text that the names of the cases to run contain]]
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -180,12 +180,18 @@ void SampleAll(Client* client, int64_t floats, double seconds, const char* where
   meter.Print("sample", 4 * floats, where, n);
 }
 
-void Run(const std::string& address, double seconds, const char* where, pid_t server) {
+void Run(const std::string& address, double seconds, const char* where, pid_t server,
+         const std::string& filter) {
   const auto client = Client::Create(address);
   for (const int64_t floats : {100, 1000, 10'000}) {
+    const std::string name = " " + std::to_string(4 * floats) + " B " + where;
+    const auto is_wanted = [&](const std::string& what) {
+      return (what + name).find(filter) != std::string::npos;
+    };
+    if (!is_wanted("insert") && !is_wanted("sample")) continue;
     Check(client->Reset("t", {}));
-    Insert(client.get(), floats, seconds, where, server);
-    SampleAll(client.get(), floats, seconds, where, server);
+    Insert(client.get(), floats, is_wanted("insert") ? seconds : 0.3, where, server);
+    if (is_wanted("sample")) SampleAll(client.get(), floats, seconds, where, server);
   }
 }
 
@@ -194,9 +200,10 @@ void Run(const std::string& address, double seconds, const char* where, pid_t se
 
 int main(int argc, char** argv) {
   const double seconds = argc > 1 ? std::atof(argv[1]) : 2;
+  const std::string filter = argc > 2 ? argv[2] : "";
   const reverb_tf::ServerProcess other;
-  reverb_tf::Run(other.address(), seconds, "other process", other.pid());
+  reverb_tf::Run(other.address(), seconds, "other process", other.pid(), filter);
   const auto server = reverb_tf::StartServer();
-  reverb_tf::Run("localhost:" + std::to_string(server->port()), seconds, "same process", 0);
+  reverb_tf::Run("localhost:" + std::to_string(server->port()), seconds, "same process", 0, filter);
   return 0;
 }
