@@ -105,7 +105,7 @@ class Client:
         sampler = self._client.NewSampler(table, num_samples, in_flight)
         try:
             for _ in range(num_samples):
-                yield sampler.next(timeout, emit_timesteps, structure)
+                yield sampler.next(timeout, bool(emit_timesteps), structure)
         finally:
             sampler.close()
 
@@ -185,7 +185,7 @@ class Client:
             raise ValueError(f"num_keep_alive_refs must be >= 1, got {num_keep_alive_refs}")
         options = chunker_options.AutoTunedChunkerOptions(num_keep_alive_refs, 1.0)
         return trajectory_writer.TrajectoryWriter(
-            self._client.NewTrajectoryWriter(options, validate_items, timeout)
+            self._client.NewTrajectoryWriter(options, bool(validate_items), timeout)
         )
 
     def _table_signature(self, table: str, timeout: float | None) -> Any:

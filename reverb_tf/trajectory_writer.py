@@ -2,6 +2,7 @@
 
 import datetime
 import math
+import operator
 from typing import Any
 
 from reverb_tf import chunker_options, errors
@@ -90,7 +91,7 @@ class TrajectoryWriter:
           ReverbError: The stream to the server has failed for good.
         """
         try:
-            self._core.append(data, partial_step)
+            self._core.append(data, bool(partial_step))
         except ValueError as e:
             raise self._with_path(e) from None
 
@@ -135,6 +136,7 @@ class TrajectoryWriter:
           ValueError: An argument is negative.
           DeadlineExceededError: More items were still unconfirmed after that time. They stay queued.
         """
+        block_until_num_items = operator.index(block_until_num_items)
         if block_until_num_items < 0:
             raise ValueError(f"block_until_num_items must be >= 0, got {block_until_num_items}")
         _check_timeouts(timeout_ms, timeout)
@@ -167,6 +169,7 @@ class TrajectoryWriter:
           DeadlineExceededError: Items were still unconfirmed after that time. The episode goes on.
         """
         _check_timeouts(timeout_ms, timeout)
+        clear_buffers = bool(clear_buffers)
         if timeout is not None and self._is_native:
             self._writer.end_episode_within(clear_buffers, timeout)
         else:
@@ -228,7 +231,7 @@ class TrajectoryWriter:
 def _check_timeouts(timeout_ms: int | None, timeout: float | None) -> None:
     if timeout_ms is not None and timeout is not None:
         raise ValueError("only one of timeout_ms and timeout can be given")
-    if timeout_ms is not None and timeout_ms < 0:
+    if timeout_ms is not None and operator.index(timeout_ms) < 0:
         raise ValueError(f"timeout_ms must be >= 0 or None, got {timeout_ms}")
     if timeout is not None and not timeout >= 0:
         raise ValueError(f"timeout must be >= 0 or None, got {timeout}")

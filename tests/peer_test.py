@@ -3,10 +3,10 @@
 It runs in an environment of its own, as the two cannot share a process: `make peer` creates it.
 """
 
+import json
 import os
 import pathlib
 import subprocess
-import sys
 import textwrap
 
 import numpy as np
@@ -109,61 +109,60 @@ tables = [
 ]
 """
 
-_SERVE = """
-server = reverb.Server(tables, port=int(sys.argv[1]))
-print("port", server.port, flush=True)
-sys.stdin.read()
-server.stop()
-"""
-
-_PEER_CLIENT = """
-import reverb
+# Runs what it is sent, a JSON string a line, and answers each with a line: the text of the error, or nothing.
+_PEER = """
+import json, traceback, reverb
 reverb.Client.insert_key = insert_key
-client = reverb.Client(sys.argv[1])
+print("ready", flush=True)
+for line in sys.stdin:
+    try:
+        exec(json.loads(line))
+        print(json.dumps(""), flush=True)
+    except BaseException:
+        print(json.dumps(traceback.format_exc()), flush=True)
 """
 
 
-def peer(*parts: str, argument: str) -> str:
-    """Runs code under dm-reverb; returns its output."""
-    result = subprocess.run(
-        [str(_PYTHON), "-c", _SHARED + "".join(textwrap.dedent(part) for part in parts), argument],
-        capture_output=True,
-        text=True,
-        timeout=support.PATIENCE,
-        env={key: value for key, value in os.environ.items() if key != "PYTHONPATH"},
-    )
-    assert result.returncode == 0, result.stderr[-4000:]
-    return result.stdout
-
-
-class PeerServer:
-    """A dm-reverb server in a process of its own."""
+class Peer:
+    """A Python process with dm-reverb in it."""
 
     def __init__(self):
         self._process = subprocess.Popen(
-            [
-                str(_PYTHON),
-                "-c",
-                "import reverb" + _SHARED + _TABLES + _SERVE,
-                str(support.unused_port()),
-            ],
+            [str(_PYTHON), "-c", _SHARED + _PEER],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
+            env={key: value for key, value in os.environ.items() if key != "PYTHONPATH"},
         )
-        port = None
-        while port is None:
-            line = self._process.stdout.readline()
-            assert line, "dm-reverb did not start"
-            if line.startswith("port"):
-                port = int(line.split()[1])
-        self.address = f"localhost:{port}"
+        assert self._process.stdout.readline() == "ready\n", "dm-reverb does not start"
 
-    def stop(self):
+    def run(self, code: str) -> None:
+        """Runs code there; what it defines stays."""
+        self._process.stdin.write(json.dumps(textwrap.dedent(code)) + "\n")
+        self._process.stdin.flush()
+        error = json.loads(self._process.stdout.readline())
+        assert not error, error
+
+    def stop(self) -> None:
         self._process.stdin.close()
         self._process.wait(support.PATIENCE)
         self._process.stdout.close()
+
+
+@pytest.fixture(scope="module")
+def peer():
+    peer = Peer()
+    yield peer
+    peer.stop()
+
+
+@pytest.fixture(scope="module")
+def serving_peer():
+    """Another one, so that its server and its client have gRPC between them."""
+    peer = Peer()
+    yield peer
+    peer.stop()
 
 
 @pytest.fixture(scope="module")
@@ -174,19 +173,24 @@ def shared():
 
 
 @pytest.fixture
-def our_server():
+def our_server(peer):
     scope = {"reverb": reverb}
     exec(_TABLES, scope)
     server = reverb.Server(scope["tables"])
-    yield f"localhost:{server.port}"
+    address = f"localhost:{server.port}"
+    peer.run(f"client, address = reverb.Client({address!r}), {address!r}")
+    yield address
     server.stop()
 
 
 @pytest.fixture
-def peer_server():
-    server = PeerServer()
-    yield server.address
-    server.stop()
+def peer_server(serving_peer, peer):
+    port = support.unused_port()
+    serving_peer.run(_TABLES + f"server = reverb.Server(tables, port={port})")
+    address = f"localhost:{port}"
+    peer.run(f"client, address = reverb.Client({address!r}), {address!r}")
+    yield address
+    serving_peer.run("server.stop()")
 
 
 class OurClient(reverb.Client):
@@ -197,41 +201,40 @@ class OurClient(reverb.Client):
         return key
 
 
-def test_its_client_writes_reads_and_updates_our_server(our_server):
-    peer(_PEER_CLIENT, "write(client)\nread(client)\nupdate(client)\n", argument=our_server)
+def test_its_client_writes_reads_and_updates_our_server(peer, our_server):
+    peer.run("write(client)\nread(client)\nupdate(client)\n")
 
 
-def test_our_client_writes_reads_and_updates_its_server(peer_server, shared):
+def test_our_client_writes_reads_and_updates_its_server(peer, peer_server, shared):
     client = OurClient(peer_server)
     shared["write"](client)
     shared["read"](client)
     shared["update"](client)
 
 
-def test_it_writes_and_we_read_from_our_server(our_server, shared):
-    peer(_PEER_CLIENT, "write(client)\n", argument=our_server)
-    shared["read"](reverb.Client(our_server))
+def test_it_writes_and_we_read_from_our_server(peer, our_server, shared):
+    peer.run("write(client)\n")
+    shared["read"](reverb.Client(peer, our_server))
 
 
-def test_we_write_and_it_reads_from_our_server(our_server, shared):
-    shared["write"](reverb.Client(our_server))
-    peer(_PEER_CLIENT, "read(client)\n", argument=our_server)
+def test_we_write_and_it_reads_from_our_server(peer, our_server, shared):
+    shared["write"](reverb.Client(peer, our_server))
+    peer.run("read(client)\n")
 
 
-def test_it_writes_and_we_read_from_its_server(peer_server, shared):
-    peer(_PEER_CLIENT, "write(client)\n", argument=peer_server)
+def test_it_writes_and_we_read_from_its_server(peer, peer_server, shared):
+    peer.run("write(client)\n")
     shared["read"](reverb.Client(peer_server))
 
 
-def test_we_write_and_it_reads_from_its_server(peer_server, shared):
+def test_we_write_and_it_reads_from_its_server(peer, peer_server, shared):
     shared["write"](reverb.Client(peer_server))
-    peer(_PEER_CLIENT, "read(client)\n", argument=peer_server)
+    peer.run("read(client)\n")
 
 
-def test_its_other_writers(our_server):
+def test_its_other_writers(peer, our_server):
     """The legacy writer (whole steps in a chunk, delta encoding) and the structured writer."""
-    peer(
-        _PEER_CLIENT,
+    peer.run(
         """
         with client.writer(max_sequence_length=4, delta_encoded=True, chunk_length=2) as writer:
             for i in range(5):
@@ -244,34 +247,31 @@ def test_its_other_writers(our_server):
         for i in range(2):
             writer.append({"a": np.int64(i)})
         writer.flush()
-        """,
-        argument=our_server,
+        """
     )
-    samples = list(reverb.Client(our_server).sample("trajectories", 2, emit_timesteps=False))
+    samples = list(reverb.Client(peer, our_server).sample("trajectories", 2, emit_timesteps=False))
     assert samples[0].data[0].tolist() == [[0, 2, 4, 6], [0, 3, 6, 9], [0, 4, 8, 12]]
     assert samples[0].data[1].tolist() == [2.0, 3.0, 4.0]
     assert samples[1].data[0].tolist() == [0, 1]
 
 
-def test_its_datasets_and_its_tf_client(our_server):
-    peer(
-        _PEER_CLIENT,
+def test_its_datasets_and_its_tf_client(peer, our_server):
+    peer.run(
         """
         import tensorflow as tf
-        tf_client = reverb.TFClient(sys.argv[1])
+        tf_client = reverb.TFClient(address)
         tf_client.insert([tf.constant([1.0, 2.0])], tf.constant(["prioritized"]), tf.constant([2.0], tf.float64))
         sample = tf_client.sample("prioritized", [tf.float32])
         assert sample.data[0].numpy().tolist() == [1.0, 2.0]
         tf_client.update_priorities("prioritized", tf.constant([sample.info.key.numpy()], tf.uint64),
                                     tf.constant([5.0], tf.float64))
-        dataset = reverb.TrajectoryDataset(sys.argv[1], "prioritized", [tf.float32], [tf.TensorShape([None, 2])],
+        dataset = reverb.TrajectoryDataset(address, "prioritized", [tf.float32], [tf.TensorShape([None, 2])],
                                            max_in_flight_samples_per_worker=2, max_samples=5)
         elements = list(dataset)
         assert len(elements) == 5
         assert [float(element.info.priority) for element in elements] == [5.0] * 5
         assert elements[0].data[0].numpy().tolist() == [[1.0, 2.0]]
-        """,
-        argument=our_server,
+        """
     )
 
 
@@ -291,7 +291,5 @@ def test_full_tables_hold_writers_back(request, server):
         next(client.sample("full", timeout=0.1))
 
 
-def test_the_peer_is_what_it_says():
-    version = peer("import importlib.metadata as m\nprint(m.version('dm-reverb'))\n", argument="")
-    assert version.strip() == "0.14.0"
-    assert sys.modules.get("reverb") is None
+def test_the_peer_is_what_it_says(peer):
+    peer.run("import importlib.metadata as m\nassert m.version('dm-reverb') == '0.14.0'")

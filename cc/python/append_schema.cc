@@ -1,5 +1,6 @@
 #include "cc/python/append_schema.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -7,12 +8,6 @@
 
 namespace reverb_tf::python {
 namespace {
-
-std::string PathText(const std::vector<nb::object>& path) {
-  nb::list steps;
-  for (const nb::object& step : path) steps.append(step);
-  return ShortRepr(nb::tuple(steps).ptr());
-}
 
 const char* KindName(NodeKind kind) {
   switch (kind) {
@@ -34,13 +29,6 @@ const char* KindName(NodeKind kind) {
   return "?";
 }
 
-[[noreturn]] void RefuseKind(NodeKind was, NodeKind is, const std::vector<nb::object>& path) {
-  PyObject* type =
-      was == NodeKind::kLeaf || is == NodeKind::kLeaf ? PyExc_KeyError : PyExc_TypeError;
-  ThrowPython(type, "The structure of the data cannot change: " + PathText(path) + " was " +
-                        KindName(was) + " in an earlier step and is " + KindName(is) + " now.");
-}
-
 bool Same(const nb::object& a, const nb::object& b) {
   if (a.ptr() == b.ptr()) return true;
   int equal = PyObject_RichCompareBool(a.ptr(), b.ptr(), Py_EQ);
@@ -48,100 +36,125 @@ bool Same(const nb::object& a, const nb::object& b) {
   return equal == 1;
 }
 
+// The child of `node` that `step` leads to, or the number of children. `hint` is looked at first.
+size_t FindChild(const StructureNode& node, const nb::object& step, size_t hint) {
+  size_t n = node.steps.size();
+  for (size_t k = 0; k < n; ++k) {
+    size_t i = hint + k < n ? hint + k : hint + k - n;
+    if (Same(node.steps[i], step)) return i;
+  }
+  return n;
+}
+
+bool HasFixedFields(NodeKind kind) {
+  return kind == NodeKind::kNamedTuple || kind == NodeKind::kAttrs;
+}
+
 }  // namespace
+
+std::vector<nb::object> AppendSchema::Path::Steps() const {
+  std::vector<nb::object> steps;
+  for (const Path* at = this; at->step != nullptr; at = at->parent) steps.push_back(*at->step);
+  std::reverse(steps.begin(), steps.end());
+  return steps;
+}
+
+std::string AppendSchema::Path::Text() const {
+  nb::list steps;
+  for (const nb::object& item : Steps()) steps.append(item);
+  return ShortRepr(nb::tuple(steps).ptr());
+}
+
+void AppendSchema::RefuseKind(NodeKind was, NodeKind is, const Path& path) {
+  bool leaf = was == NodeKind::kLeaf || is == NodeKind::kLeaf;
+  ThrowPython(leaf ? PyExc_KeyError : PyExc_TypeError,
+              "The structure of the data cannot change: " + path.Text() + " was " + KindName(was) +
+                  " in an earlier step and is " + KindName(is) + " now.");
+}
+
+void AppendSchema::RefuseFields(const Path& path) {
+  ThrowPython(PyExc_ValueError,
+              "The fields of the named tuple at " + path.Text() + " cannot change.");
+}
 
 void AppendSchema::Match(PyObject* step, const LeafFunction& leaf,
                          const ColumnFunction& new_column) {
-  Visit visit{leaf, new_column, {}};
+  Visit visit{leaf, new_column};
+  Path path{nullptr, nullptr};
   if (!has_root_) {
-    root_ = Build(step, &visit);
+    root_ = Build(step, path, visit);
     has_root_ = true;
   } else {
-    MatchNode(&root_, step, &visit);
+    MatchNode(&root_, step, path, visit);
   }
 }
 
-StructureNode AppendSchema::Build(PyObject* value, Visit* visit) {
+StructureNode AppendSchema::Build(PyObject* value, const Path& path, const Visit& visit) {
   int first = num_columns_;
   std::vector<std::vector<nb::object>> paths;
-  StructureNode node =
-      BuildStructure(value, &visit->path, [&](const std::vector<nb::object>& path) {
-        paths.push_back(path);
-        return first + static_cast<int>(paths.size()) - 1;
-      });
-  for (size_t i = 0; i < paths.size(); ++i)
-    visit->new_column(first + static_cast<int>(i), paths[i]);
+  std::vector<nb::object> steps = path.Steps();
+  StructureNode node = BuildStructure(value, &steps, [&](const std::vector<nb::object>& leaf_path) {
+    paths.push_back(leaf_path);
+    return first + static_cast<int>(paths.size()) - 1;
+  });
+  for (size_t i = 0; i < paths.size(); ++i) {
+    visit.new_column(first + static_cast<int>(i), paths[i]);
+  }
   num_columns_ += static_cast<int>(paths.size());
   ++version_;
   int column = first;
-  VisitLeaves(value, [&](PyObject* leaf) { visit->leaf(column++, leaf); });
+  VisitLeaves(value, [&](PyObject* leaf) { visit.leaf(column++, leaf); });
   return node;
 }
 
-void AppendSchema::MatchNode(StructureNode* node, PyObject* value, Visit* visit) {
+void AppendSchema::MatchNode(StructureNode* node, PyObject* value, const Path& path,
+                             const Visit& visit) {
   NodeKind kind = ClassifyNode(value);
-  if (kind != node->kind) RefuseKind(node->kind, kind, visit->path);
-  if (kind == NodeKind::kLeaf) return visit->leaf(node->leaf, value);
-  if (kind == NodeKind::kMapping && PyDict_CheckExact(value) && MatchKnownDict(node, value, visit))
-    return;
-  MatchChildren(node, value, visit);
+  if (kind != node->kind) RefuseKind(node->kind, kind, path);
+  if (kind == NodeKind::kLeaf) return visit.leaf(node->leaf, value);
+  bool plain = kind == NodeKind::kMapping && PyDict_CheckExact(value);
+  if (plain && MatchKnownDict(node, value, path, visit)) return;
+  MatchChildren(node, value, path, visit);
 }
 
-// The common case: a dict with exactly the fields that are known.
-bool AppendSchema::MatchKnownDict(StructureNode* node, PyObject* value, Visit* visit) {
+// The common case: a dict with exactly the fields that are known. False, before anything is done,
+// if it is another one.
+bool AppendSchema::MatchKnownDict(StructureNode* node, PyObject* value, const Path& path,
+                                  const Visit& visit) {
   size_t n = node->children.size();
   if (static_cast<size_t>(PyDict_GET_SIZE(value)) != n) return false;
+  std::vector<nb::object> children(n);
   for (size_t i = 0; i < n; ++i) {
-    int known = PyDict_Contains(value, node->steps[i].ptr());
-    if (known < 0) nb::raise_python_error();
-    if (known == 0) return false;
+    children[i] = nb::borrow(PyDict_GetItemWithError(value, node->steps[i].ptr()));
+    if (children[i].is_valid()) continue;
+    if (PyErr_Occurred() != nullptr) nb::raise_python_error();
+    return false;
   }
   for (size_t i = 0; i < n; ++i) {
-    nb::object child = nb::borrow(PyDict_GetItemWithError(value, node->steps[i].ptr()));
-    if (!child.is_valid()) return false;
-    visit->path.push_back(node->steps[i]);
-    MatchNode(&node->children[i], child.ptr(), visit);
-    visit->path.pop_back();
+    MatchNode(&node->children[i], children[i].ptr(), Path{&path, &node->steps[i]}, visit);
   }
   return true;
 }
 
-void AppendSchema::MatchChildren(StructureNode* node, PyObject* value, Visit* visit) {
+void AppendSchema::MatchChildren(StructureNode* node, PyObject* value, const Path& path,
+                                 const Visit& visit) {
   std::vector<Child> children = Children(value, node->kind);
-  if ((node->kind == NodeKind::kNamedTuple || node->kind == NodeKind::kAttrs) &&
-      children.size() != node->children.size()) {
-    ThrowPython(PyExc_ValueError,
-                "The fields of the named tuple at " + PathText(visit->path) + " cannot change.");
-  }
+  if (HasFixedFields(node->kind) && children.size() != node->children.size()) RefuseFields(path);
   size_t hint = 0;
   for (Child& child : children) {
-    size_t i = hint;
-    while (i < node->steps.size() && !Same(node->steps[i], child.step)) ++i;
-    if (i == node->steps.size()) {
-      for (i = 0; i < hint && !Same(node->steps[i], child.step);) ++i;
-      if (i == hint) i = node->steps.size();
+    Path below{&path, &child.step};
+    size_t i = FindChild(*node, child.step, hint);
+    if (i < node->children.size()) {
+      MatchNode(&node->children[i], child.value.ptr(), below, visit);
+    } else if (HasFixedFields(node->kind)) {
+      RefuseFields(path);
+    } else {
+      StructureNode added = Build(child.value.ptr(), below, visit);
+      node->steps.push_back(child.step);
+      node->children.push_back(std::move(added));
     }
-    if (i == node->steps.size()) {
-      if (node->kind == NodeKind::kNamedTuple || node->kind == NodeKind::kAttrs) {
-        ThrowPython(PyExc_ValueError, "The fields of the named tuple at " + PathText(visit->path) +
-                                          " cannot change.");
-      }
-      Add(node, std::move(child.step), child.value.ptr(), visit);
-      continue;
-    }
-    hint = i + 1;
-    visit->path.push_back(node->steps[i]);
-    MatchNode(&node->children[i], child.value.ptr(), visit);
-    visit->path.pop_back();
+    hint = i + 1 < node->children.size() ? i + 1 : 0;
   }
-}
-
-void AppendSchema::Add(StructureNode* parent, nb::object step, PyObject* value, Visit* visit) {
-  visit->path.push_back(step);
-  StructureNode child = Build(value, visit);
-  visit->path.pop_back();
-  parent->steps.push_back(std::move(step));
-  parent->children.push_back(std::move(child));
 }
 
 }  // namespace reverb_tf::python

@@ -3,6 +3,7 @@
 #define REVERB_TF_PYTHON_APPEND_SCHEMA_H_
 
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "cc/python/nest.h"
@@ -33,14 +34,22 @@ class AppendSchema {
   struct Visit {
     const LeafFunction& leaf;
     const ColumnFunction& new_column;
-    std::vector<nb::object> path;
+  };
+  // The path to a node, without references of its own: only errors and new columns look at it.
+  struct Path {
+    const Path* parent;
+    const nb::object* step;  // null at the root
+    std::vector<nb::object> Steps() const;
+    std::string Text() const;
   };
 
-  void MatchNode(StructureNode* node, PyObject* value, Visit* visit);
-  bool MatchKnownDict(StructureNode* node, PyObject* value, Visit* visit);
-  void MatchChildren(StructureNode* node, PyObject* value, Visit* visit);
-  void Add(StructureNode* parent, nb::object step, PyObject* value, Visit* visit);
-  StructureNode Build(PyObject* value, Visit* visit);
+  [[noreturn]] static void RefuseKind(NodeKind was, NodeKind is, const Path& path);
+  [[noreturn]] static void RefuseFields(const Path& path);
+
+  void MatchNode(StructureNode* node, PyObject* value, const Path& path, const Visit& visit);
+  bool MatchKnownDict(StructureNode* node, PyObject* value, const Path& path, const Visit& visit);
+  void MatchChildren(StructureNode* node, PyObject* value, const Path& path, const Visit& visit);
+  StructureNode Build(PyObject* value, const Path& path, const Visit& visit);
 
   StructureNode root_;
   bool has_root_ = false;

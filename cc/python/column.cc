@@ -173,7 +173,7 @@ void DefineColumn(nb::module_& m) {
                        "Whether the value is stored without the leading axis.")
           .def("__len__", &Column::size)
           .def("__iter__", [](const Column& self) { return nb::iter(self.References()); })
-          .def("__getitem__", &Column::Select, nb::arg("index"))
+          .def("__getitem__", &Column::Select, nb::arg("index").none())
           .def_prop_ro("shape", &Column::Shape,
                        "Shape of the array that will be stored, as a tuple.")
           .def_prop_ro("dtype", &Column::DTypeObject, "numpy.dtype of the values.")

@@ -154,7 +154,7 @@ void DefineHistory(nb::module_& m) {
               "The tuple that leads to the column.")
           .def("__len__", &History::size)
           .def("__iter__", [](const History& self) { return nb::iter(self.References()); })
-          .def("__getitem__", &History::Select, nb::arg("index"),
+          .def("__getitem__", &History::Select, nb::arg("index").none(),
                "An int gives a squeezed column, a slice or a list of ints a column with a leading "
                "axis. IndexError: out of\n"
                "range. ValueError: a chosen step is absent or not kept any more.");
