@@ -114,9 +114,14 @@ CancelFunction ClientImpl::StartMutation(const std::string& table,
                                          std::vector<KeyWithPriority> updates,
                                          std::vector<uint64_t> deletes, StatusCallback callback,
                                          std::shared_ptr<CallTrouble> trouble) {
+  std::vector<core::PriorityUpdate> core_updates;
+  core_updates.reserve(updates.size());
+  for (const KeyWithPriority& update : updates) {
+    core_updates.push_back({update.key, update.priority});
+  }
   return UnaryCall<Status>::Start(
       endpoint_,
-      [table, updates = std::move(updates), deletes = std::move(deletes)](
+      [table, updates = std::move(core_updates), deletes = std::move(deletes)](
           Transport* transport, std::function<void(Status)> done) {
         return transport->Mutate(table, updates, deletes, std::move(done));
       },

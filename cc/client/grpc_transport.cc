@@ -9,6 +9,7 @@
 #include "cc/client/grpc_insert_stream.h"
 #include "cc/client/grpc_sample_stream.h"
 #include "cc/client/grpc_status.h"
+#include "cc/wire/mutate_request.h"
 #include "proto/reverb_service.grpc.pb.h"
 
 namespace reverb_tf::client {
@@ -68,24 +69,17 @@ class GrpcTransport : public Transport {
     return CancelOf(call);
   }
 
-  CancelFunction Mutate(const std::string& table, std::vector<KeyWithPriority> updates,
-                        std::vector<uint64_t> deletes,
+  CancelFunction Mutate(const std::string& table, const std::vector<core::PriorityUpdate>& updates,
+                        const std::vector<uint64_t>& deletes,
                         std::function<void(Status)> callback) override {
-    using Call = UnaryCall<pb::MutatePrioritiesRequest, pb::MutatePrioritiesResponse>;
-    auto call = std::make_shared<Call>();
-    call->request.set_table(table);
-    call->request.mutable_updates()->Reserve(static_cast<int>(updates.size()));
-    for (const KeyWithPriority& update : updates) {
-      pb::KeyWithPriority* const out = call->request.add_updates();
-      out->set_key(update.key);
-      out->set_priority(update.priority);
-    }
-    call->request.mutable_delete_keys()->Add(deletes.begin(), deletes.end());
-    stub_.async()->MutatePriorities(
-        &call->context, &call->request, &call->response,
-        [call, callback = std::move(callback)](const grpc::Status& status) {
-          callback(FromGrpcStatus(status));
-        });
+    auto call = std::make_shared<UnaryCall<grpc::ByteBuffer, grpc::ByteBuffer>>();
+    call->request = wire::SerializeMutateRequest(table, updates.data(), updates.size(),
+                                                 deletes.data(), deletes.size());
+    bytes_.UnaryCall(&call->context, "/deepmind.reverb.ReverbService/MutatePriorities", {},
+                     &call->request, &call->response,
+                     [call, callback = std::move(callback)](const grpc::Status& status) {
+                       callback(FromGrpcStatus(status));
+                     });
     return CancelOf(call);
   }
 

@@ -36,21 +36,15 @@ class LocalTransport : public Transport {
     return [] {};
   }
 
-  CancelFunction Mutate(const std::string& table, std::vector<KeyWithPriority> updates,
-                        std::vector<uint64_t> deletes,
+  CancelFunction Mutate(const std::string& table, const std::vector<core::PriorityUpdate>& updates,
+                        const std::vector<uint64_t>& deletes,
                         std::function<void(Status)> callback) override {
     const std::shared_ptr<core::Table> found = server_->Find(table);
     if (found == nullptr) {
       callback(TableNotFoundError(table));
       return [] {};
     }
-    std::vector<core::PriorityUpdate> core_updates;
-    core_updates.reserve(updates.size());
-    for (const KeyWithPriority& update : updates) {
-      core_updates.push_back({update.key, update.priority});
-    }
-    callback(
-        found->Mutate(core_updates.data(), core_updates.size(), deletes.data(), deletes.size()));
+    callback(found->Mutate(updates.data(), updates.size(), deletes.data(), deletes.size()));
     return [] {};
   }
 

@@ -93,8 +93,9 @@ class Transport {
 
   // Each tried once.
   virtual CancelFunction GetServerInfo(std::function<void(Result<ServerInfo>)> callback) = 0;
-  virtual CancelFunction Mutate(const std::string& table, std::vector<KeyWithPriority> updates,
-                                std::vector<uint64_t> deletes,
+  virtual CancelFunction Mutate(const std::string& table,
+                                const std::vector<core::PriorityUpdate>& updates,
+                                const std::vector<uint64_t>& deletes,
                                 std::function<void(Status)> callback) = 0;
   virtual CancelFunction Reset(const std::string& table, std::function<void(Status)> callback) = 0;
 

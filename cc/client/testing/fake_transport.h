@@ -144,8 +144,8 @@ class FakeTransport : public Transport {
     callback(server_info);
     return [] {};
   }
-  CancelFunction Mutate(const std::string& table, std::vector<KeyWithPriority> updates,
-                        std::vector<uint64_t> deletes,
+  CancelFunction Mutate(const std::string& table, const std::vector<core::PriorityUpdate>& updates,
+                        const std::vector<uint64_t>& deletes,
                         std::function<void(Status)> callback) override {
     callback(OkStatus());
     return [] {};
