@@ -214,11 +214,11 @@ def test_our_client_writes_reads_and_updates_its_server(peer, peer_server, share
 
 def test_it_writes_and_we_read_from_our_server(peer, our_server, shared):
     peer.run("write(client)\n")
-    shared["read"](reverb.Client(peer, our_server))
+    shared["read"](reverb.Client(our_server))
 
 
 def test_we_write_and_it_reads_from_our_server(peer, our_server, shared):
-    shared["write"](reverb.Client(peer, our_server))
+    shared["write"](reverb.Client(our_server))
     peer.run("read(client)\n")
 
 
@@ -249,7 +249,7 @@ def test_its_other_writers(peer, our_server):
         writer.flush()
         """
     )
-    samples = list(reverb.Client(peer, our_server).sample("trajectories", 2, emit_timesteps=False))
+    samples = list(reverb.Client(our_server).sample("trajectories", 2, emit_timesteps=False))
     assert samples[0].data[0].tolist() == [[0, 2, 4, 6], [0, 3, 6, 9], [0, 4, 8, 12]]
     assert samples[0].data[1].tolist() == [2.0, 3.0, 4.0]
     assert samples[1].data[0].tolist() == [0, 1]
