@@ -11,6 +11,7 @@ import itertools
 import time
 from collections.abc import Callable, Iterator
 from types import ModuleType
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,6 +20,13 @@ from benchmarks import tables
 _BATCH = 256
 _KEYS_A_CALL = 1_000
 _CLOCK_EVERY = 256
+
+
+class Figure(NamedTuple):
+    """What a round of a case found."""
+
+    value: float  # In the unit of the row.
+    count: int  # Items or calls in the round.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,7 +41,7 @@ class Bench:
         """A new client of the server under test."""
         return self.reverb.Client(self.address)
 
-    def rate(self, work: Callable[[], int], finish: Callable[[], object] | None = None) -> float:
+    def rate(self, work: Callable[[], int], finish: Callable[[], object] | None = None) -> Figure:
         """Items a second of `work`, which is called until the time is up and returns its count.
 
         `finish` is called once at the end, on the clock.
@@ -44,10 +52,10 @@ class Bench:
             count += work()
         if finish is not None:
             finish()
-        return count / (time.perf_counter() - start)
+        return Figure(count / (time.perf_counter() - start), count)
 
 
-def _insert_trajectory_writer(bench: Bench, max_pending: int) -> Iterator[float]:
+def _insert_trajectory_writer(bench: Bench, max_pending: int) -> Iterator[Figure]:
     writer = bench.client().trajectory_writer(num_keep_alive_refs=1)
     values = itertools.cycle(tables.arrays("400B"))
 
@@ -62,17 +70,17 @@ def _insert_trajectory_writer(bench: Bench, max_pending: int) -> Iterator[float]
         yield bench.rate(work, writer.flush)
 
 
-def insert_trajectory_writer(bench: Bench) -> Iterator[float]:
+def insert_trajectory_writer(bench: Bench) -> Iterator[Figure]:
     """One-step items of 400 B through TrajectoryWriter, a second; up to 1,024 unconfirmed."""
     return _insert_trajectory_writer(bench, 1_024)
 
 
-def insert_trajectory_writer_short(bench: Bench) -> Iterator[float]:
+def insert_trajectory_writer_short(bench: Bench) -> Iterator[Figure]:
     """The same with at most 64 unconfirmed when the writer is asked to wait."""
     return _insert_trajectory_writer(bench, 64)
 
 
-def _insert_writer(bench: Bench, max_in_flight_items: int) -> Iterator[float]:
+def _insert_writer(bench: Bench, max_in_flight_items: int) -> Iterator[Figure]:
     writer = bench.client().writer(
         max_sequence_length=1, chunk_length=1, max_in_flight_items=max_in_flight_items
     )
@@ -88,17 +96,17 @@ def _insert_writer(bench: Bench, max_in_flight_items: int) -> Iterator[float]:
         yield bench.rate(work, writer.flush)
 
 
-def insert_writer(bench: Bench) -> Iterator[float]:
+def insert_writer(bench: Bench) -> Iterator[Figure]:
     """One-step items of 400 B through the legacy Writer with its default limit, a second."""
     return _insert_writer(bench, 25)
 
 
-def insert_writer_deep(bench: Bench) -> Iterator[float]:
+def insert_writer_deep(bench: Bench) -> Iterator[Figure]:
     """The same with up to 1,024 items unconfirmed."""
     return _insert_writer(bench, 1_024)
 
 
-def actor_step(bench: Bench) -> Iterator[float]:
+def actor_step(bench: Bench) -> Iterator[Figure]:
     """Microseconds that append and create_item of one 400 B step take from the actor."""
     writer = bench.client().trajectory_writer(num_keep_alive_refs=1)
     values = tables.arrays("400B")
@@ -112,10 +120,10 @@ def actor_step(bench: Bench) -> Iterator[float]:
             spent += time.perf_counter() - start
             count += len(values)
             writer.flush()
-        yield spent / count * 1e6
+        yield Figure(spent / count * 1e6, count)
 
 
-def _dataset(bench: Bench, address: str, size: str, max_in_flight: int) -> Iterator[float]:
+def _dataset(bench: Bench, address: str, size: str, max_in_flight: int) -> Iterator[Figure]:
     dataset = bench.reverb.TrajectoryDataset.from_table_signature(
         server_address=address,
         table=f"sample_{size}",
@@ -132,19 +140,19 @@ def _dataset(bench: Bench, address: str, size: str, max_in_flight: int) -> Itera
         yield bench.rate(work)
 
 
-def dataset_400B(bench: Bench) -> Iterator[float]:  # noqa: N802
+def dataset_400B(bench: Bench) -> Iterator[Figure]:  # noqa: N802
     """Dataset with .batch(256), items of 400 B, items a second."""
     tables.fill(bench.client(), "sample_400B", "400B")
     return _dataset(bench, bench.address, "400B", 2 * _BATCH)
 
 
-def dataset_400kB(bench: Bench) -> Iterator[float]:  # noqa: N802
+def dataset_400kB(bench: Bench) -> Iterator[Figure]:  # noqa: N802
     """Dataset with .batch(256), items of 400 kB, items a second."""
     tables.fill(bench.client(), "sample_400kB", "400kB")
     return _dataset(bench, bench.address, "400kB", 2 * _BATCH)
 
 
-def dataset_in_process(bench: Bench) -> Iterator[float]:
+def dataset_in_process(bench: Bench) -> Iterator[Figure]:
     """Dataset with .batch(256), items of 400 B, of a server in the same process, items a second."""
     server = bench.reverb.Server(tables.make(bench.reverb))
     try:
@@ -155,7 +163,7 @@ def dataset_in_process(bench: Bench) -> Iterator[float]:
         server.stop()
 
 
-def client_sample(bench: Bench) -> Iterator[float]:
+def client_sample(bench: Bench) -> Iterator[Figure]:
     """Client.sample of 1,000 items of 400 B a call, items a second."""
     client = bench.client()
     tables.fill(client, "sample_400B", "400B")
@@ -167,7 +175,7 @@ def client_sample(bench: Bench) -> Iterator[float]:
         yield bench.rate(work)
 
 
-def mutate_priorities(bench: Bench) -> Iterator[float]:
+def mutate_priorities(bench: Bench) -> Iterator[Figure]:
     """Client.mutate_priorities of 1,000 keys, calls a second."""
     client = bench.client()
     tables.fill(client, "update_400B", "400B")
@@ -195,8 +203,8 @@ class Row:
     title: str
     unit: str
     # Ways of doing it; a side's figure is that of its best one.
-    ours: tuple[Callable[[Bench], Iterator[float]], ...]
-    reference: tuple[Callable[[Bench], Iterator[float]], ...]
+    ours: tuple[Callable[[Bench], Iterator[Figure]], ...]
+    reference: tuple[Callable[[Bench], Iterator[Figure]], ...]
     less_is_better: bool = False
 
 

@@ -2,7 +2,8 @@
 
 Each library has a server process and a client process of its own, in its own environment. The
 rounds of the two alternate, so that what else the machine does hits both. Absolute figures depend
-on the machine; the ratio is what to look at.
+on the machine; the ratio is what to look at. `CPU us` is the CPU time of an item or call, in the
+client plus in the server process; other work on the machine disturbs it less than it does the rate.
 """
 
 from __future__ import annotations
@@ -14,52 +15,68 @@ import json
 import os
 import statistics
 import sys
+from typing import NamedTuple
 
 from benchmarks import cases
 from benchmarks.pipes import Peer
 
 
+class Round(NamedTuple):
+    """One round of one case."""
+
+    value: float  # In the unit of the row.
+    client_us: float  # CPU time of an operation in the client process, in microseconds.
+    server_us: float  # The same in the server process.
+
+
 @dataclasses.dataclass
 class Side:
-    """One library: its client process, and the figures of the current row by case."""
+    """One library: its processes, and the rounds of the current row by case."""
 
     name: str
+    server: Peer
     client: Peer
-    figures: dict[str, list[float]] = dataclasses.field(default_factory=dict)
+    rounds: dict[str, list[Round]] = dataclasses.field(default_factory=dict)
 
     def measure(self, case: str) -> None:
         """Runs one round of a case; raises RuntimeError with its error if it failed."""
+        before = self.client.cpu_seconds(), self.server.cpu_seconds()
         answer = self.client.ask(case)
+        after = self.client.cpu_seconds(), self.server.cpu_seconds()
         if "error" in answer:
             raise RuntimeError(f"{self.name}, {case}: {answer['error']}")
-        self.figures.setdefault(case, []).append(answer["value"])
+        spent = [(b - a) / answer["count"] * 1e6 for a, b in zip(before, after, strict=True)]
+        self.rounds.setdefault(case, []).append(Round(answer["value"], *spent))
 
-    def best(self, less_is_better: bool) -> tuple[str, float, list[float]]:
-        """Name, median and figures of the best case of the row."""
-        medians = {case: statistics.median(values) for case, values in self.figures.items()}
-        case = (min if less_is_better else max)(medians, key=medians.get)
-        return case, medians[case], self.figures[case]
+    def best(self, less_is_better: bool) -> tuple[str, Round, list[Round]]:
+        """Name, medians and rounds of the best case of the row."""
+        medians = {
+            case: Round(*map(statistics.median, zip(*rounds, strict=True)))
+            for case, rounds in self.rounds.items()
+        }
+        case = (min if less_is_better else max)(medians, key=lambda name: medians[name].value)
+        return case, medians[case], self.rounds[case]
 
 
 def _start(stack: contextlib.ExitStack, name: str, python: str, seconds: float) -> Side:
     server = stack.enter_context(Peer(python, "benchmarks.serve", name))
     address = f"localhost:{server.read()['port']}"
     client = stack.enter_context(Peer(python, "benchmarks.measure", name, address, str(seconds)))
-    return Side(name, client)
+    return Side(name, server, client)
 
 
 def _measure_row(row: cases.Row, sides: list[Side], rounds: int) -> None:
-    """Fills in the figures of both sides. The first round only warms up."""
+    """Fills in the rounds of both sides. The first round only warms up."""
     ways = {"reverb_tf": row.ours, "reverb": row.reference}
     for side in sides:
-        side.figures.clear()
+        side.rounds.clear()
     for turn in range(rounds + 1):
         for side in sides if turn % 2 else reversed(sides):
             for case in ways[side.name]:
                 side.measure(case.__name__)
     for side in sides:
-        for case, values in side.figures.items():
-            del values[0]
+        for case, measured in side.rounds.items():
+            del measured[0]
             side.client.ask(f"done {case}")
 
 
@@ -72,12 +89,18 @@ def _show(row: cases.Row, sides: list[Side]) -> dict:
     result = {"title": row.title, "unit": row.unit}
     line = f"{row.title:<34}{row.unit:>10}"
     for side in sides:
-        case, median, values = side.best(row.less_is_better)
-        result[side.name] = {"case": case, "median": median, "rounds": values}
+        case, median, rounds = side.best(row.less_is_better)
+        values = [measured.value for measured in rounds]
+        result[side.name] = {
+            "case": case,
+            "median": median._asdict(),
+            "rounds": [measured._asdict() for measured in rounds],
+        }
         spread = f"({_number(min(values))} .. {_number(max(values))})"
-        line += f"{_number(median):>12} {spread:<24}"
+        cpu = f"{_number(median.client_us)} + {_number(median.server_us)}"
+        line += f"{_number(median.value):>10} {spread:<20}{cpu:>14}"
     if len(sides) == 2:
-        ours, reference = (result[side.name]["median"] for side in sides)
+        ours, reference = (result[side.name]["median"]["value"] for side in sides)
         result["ratio"] = reference / ours if row.less_is_better else ours / reference
         line += f"{result['ratio']:>7.2f}x"
     if len(row.reference) > 1:
@@ -116,7 +139,7 @@ def main(argv: list[str] | None = None) -> int:
         print(f"{name} is not measured: there is no {environments[name]}.", file=sys.stderr)
     with contextlib.ExitStack() as stack:
         sides = [_start(stack, name, python, options.seconds) for name, python in found.items()]
-        head = "".join(f"{side.name:>12} {'(least .. most)':<24}" for side in sides)
+        head = "".join(f"{side.name:>10} {'(least .. most)':<20}{'CPU us':>14}" for side in sides)
         print(f"{'median of ' + str(options.rounds) + ' rounds':<44}{head}{'ratio':>8}")
         results = []
         for name in options.rows or cases.ROWS:

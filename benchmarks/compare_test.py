@@ -21,7 +21,7 @@ def test_every_row_runs(tmp_path, capsys, monkeypatch):
     assert compare.main([*_ROWS, *options, *short]) == 0
     results = json.loads(figures.read_text())
     assert len(results) == len(_ROWS)
-    assert all(result["reverb_tf"]["median"] > 0 for result in results)
+    assert all(result["reverb_tf"]["median"]["value"] > 0 for result in results)
     printed = capsys.readouterr()
     assert "reverb is not measured" in printed.err
     for name in _ROWS:

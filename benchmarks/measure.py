@@ -1,6 +1,7 @@
 """A client process for compare.py: `python -m benchmarks.measure LIBRARY ADDRESS SECONDS`.
 
-Reads names of cases, one a line, and answers each with `{"value": figure}` or `{"error": text}`.
+Reads names of cases, one a line, and answers each with a cases.Figure, as
+`{"value": figure, "count": operations}`, or with `{"error": text}`.
 A case is prepared when its name first comes, and kept until `done NAME`.
 """
 
@@ -17,11 +18,11 @@ def _answer(running: dict, bench: cases.Bench, line: str) -> dict:
     words = line.split()
     if words[0] == "done":
         running.pop(words[1]).close()
-        return {"value": 0.0}
+        return {}
     name = words[0]
     if name not in running:
         running[name] = getattr(cases, name)(bench)
-    return {"value": next(running[name])}
+    return next(running[name])._asdict()
 
 
 def main(library: str, address: str, seconds: str) -> None:

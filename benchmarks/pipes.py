@@ -46,6 +46,12 @@ class Peer:
             self._process.wait()
         self._log.close()
 
+    def cpu_seconds(self) -> float:
+        """CPU time that the process has used, as Linux counts it."""
+        with open(f"/proc/{self._process.pid}/stat", encoding="utf-8") as file:
+            fields = file.read().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def ask(self, line: str) -> dict:
         """Sends a line and waits for the answer to it."""
         self._process.stdin.write(line + "\n")
