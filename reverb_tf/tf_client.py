@@ -72,7 +72,8 @@ class TFClient:
     ) -> replay_sample.ReplaySample:
         """Samples one item and returns the first step of it.
 
-        Waits until the table's rate limiter allows a sample. Exactly one item is taken from the table.
+        Waits until the table's rate limiter allows a sample. Exactly one item is taken from the table. (An op that is
+        cancelled in the moment in which its item arrives has taken it too.)
 
         Args:
           table: name of the table; a string or a scalar string tensor.
