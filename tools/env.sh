@@ -22,7 +22,8 @@ find_python() {
   return 1
 }
 
-# run_bazel [--output_base SUFFIX] COMMAND ARGS...: Bazel with this checkout's settings.
+# run_bazel [--suffix SUFFIX] COMMAND ARGS...: Bazel with this checkout's settings; SUFFIX names an output base beside
+# the usual one.
 run_bazel() {
   local startup=() suffix=""
   if [[ "$1" == --suffix ]]; then
@@ -37,7 +38,7 @@ run_bazel() {
   tools/configure.sh
   local command="$1"
   shift
-  bazel "${startup[@]}" "$command" --jobs="$REVERB_TF_JOBS" "$@"
+  bazel "${startup[@]}" "$command" "$@"
 }
 
 # Prints the version of the installed TensorFlow, or "none".
