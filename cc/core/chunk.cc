@@ -5,6 +5,8 @@
 #include <cstring>
 #include <new>
 
+#include "cc/core/buffer_pool.h"
+
 namespace reverb_tf::core {
 namespace {
 
@@ -19,7 +21,7 @@ void Require(bool condition, const char* what) {
 Chunk::Builder::Builder(const Header& header, int num_tensors, int total_dims, size_t num_bytes) {
   Require(num_tensors >= 0 && total_dims >= 0, "negative number of tensors or dimensions");
   Require(num_bytes < (size_t{1} << 31), "2 GiB or more");
-  void* memory = ::operator new(BytesOffset(num_tensors, total_dims) + num_bytes);
+  void* memory = BufferPool::Global()->Allocate(BytesOffset(num_tensors, total_dims) + num_bytes);
   chunk_ = new (memory) Chunk(header, num_tensors, total_dims, num_bytes);
 }
 
@@ -54,8 +56,9 @@ ChunkRef Chunk::Builder::Build() && {
 void Chunk::Unref() const {
   if (!refs_.Unref()) return;
   Chunk* self = const_cast<Chunk*>(this);
+  const size_t size = memory_bytes();
   self->~Chunk();
-  ::operator delete(self);
+  BufferPool::Global()->Free(self, size);
 }
 
 }  // namespace reverb_tf::core
