@@ -1,5 +1,7 @@
 #include "cc/core/heap.h"
 
+#include <cmath>
+
 #include "cc/core/selector_errors.h"
 
 namespace reverb_tf::core {
@@ -13,7 +15,7 @@ Heap::Heap(Order order)
 Status Heap::CheckPriority(double priority) const { return CheckNotNan(priority); }
 
 Status Heap::Insert(Slot slot, double priority) {
-  REVERB_TF_RETURN_IF_ERROR(CheckPriority(priority));
+  if (std::isnan(priority)) return CheckPriority(priority);
   if (Contains(slot)) return SlotHeldError(slot);
   if (slot >= positions_.size()) positions_.resize(size_t{slot} + 1, kNotHeld);
   entries_.emplace_back();
@@ -32,7 +34,7 @@ Status Heap::Delete(Slot slot) {
 }
 
 Status Heap::Update(Slot slot, double priority) {
-  REVERB_TF_RETURN_IF_ERROR(CheckPriority(priority));
+  if (std::isnan(priority)) return CheckPriority(priority);
   if (!Contains(slot)) return SlotNotHeldError(slot);
   Sift(positions_[slot], MakeEntry(slot, priority));
   return OkStatus();

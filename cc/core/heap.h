@@ -21,6 +21,9 @@ class Heap : public Selector {
   Status Delete(Slot slot) override;
   Status Update(Slot slot, double priority) override;
   Result<Pick> Sample() override;
+  void Prefetch(Slot slot) const override {
+    if (slot < positions_.size()) __builtin_prefetch(&positions_[slot]);
+  }
   void Clear() override;
   size_t size() const override { return entries_.size(); }
   size_t memory_bytes() const override;

@@ -14,7 +14,8 @@
 
 namespace reverb_tf::core {
 
-struct ItemRow {
+// One cache line.
+struct alignas(64) ItemRow {
   uint64_t key = 0;
   double priority = 0;
   TrajectoryRef trajectory;
@@ -24,6 +25,7 @@ struct ItemRow {
   uint64_t episode_id = 0;
   int32_t num_chunks = 0;
   int32_t times_sampled = 0;
+  size_t chunk_bytes = 0;  // of the trajectory
 };
 
 // Rows lie in blocks, which never move; a slot is the number of a row and is used again after its
@@ -43,7 +45,10 @@ class ItemStore {
     const Slot* slot = slots_.Find(key);
     return slot == nullptr ? kNoSlot : *slot;
   }
+  // Begin to fetch what is needed next into the cache.
   void Prefetch(uint64_t key) const { slots_.Prefetch(key); }
+  void PrefetchRow(Slot slot) const { __builtin_prefetch(&row(slot), 1); }
+  void PrefetchTrajectory(Slot slot) const { __builtin_prefetch(row(slot).trajectory.get(), 1); }
 
   // The slot of the key; a new key gets a row, of which the key is set, and second is true.
   std::pair<Slot, bool> FindOrAdd(uint64_t key);

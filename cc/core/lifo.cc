@@ -1,5 +1,7 @@
 #include "cc/core/lifo.h"
 
+#include <cmath>
+
 #include "cc/core/selector_errors.h"
 
 namespace reverb_tf::core {
@@ -7,7 +9,7 @@ namespace reverb_tf::core {
 Status Lifo::CheckPriority(double priority) const { return CheckNotNan(priority); }
 
 Status Lifo::Insert(Slot slot, double priority) {
-  REVERB_TF_RETURN_IF_ERROR(CheckPriority(priority));
+  if (std::isnan(priority)) return CheckPriority(priority);
   if (slots_.Contains(slot)) return SlotHeldError(slot);
   slots_.Append(slot);
   return OkStatus();
@@ -20,7 +22,7 @@ Status Lifo::Delete(Slot slot) {
 }
 
 Status Lifo::Update(Slot slot, double priority) {
-  REVERB_TF_RETURN_IF_ERROR(CheckPriority(priority));
+  if (std::isnan(priority)) return CheckPriority(priority);
   return slots_.Contains(slot) ? OkStatus() : SlotNotHeldError(slot);
 }
 

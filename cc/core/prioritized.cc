@@ -1,5 +1,6 @@
 #include "cc/core/prioritized.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -19,18 +20,19 @@ Prioritized::Prioritized(double exponent, std::optional<uint64_t> seed)
 
 double Prioritized::Weight(double priority) const {
   if (priority == 0) return 0;
+  if (!(priority > 0) || std::isinf(priority)) return std::numeric_limits<double>::quiet_NaN();
   if (options_.priority_exponent == 1) return priority;
   return std::pow(priority, options_.priority_exponent);
 }
 
 Status Prioritized::CheckPriority(double priority) const {
-  if (!(priority >= 0) || std::isinf(priority)) {
+  const double weight = Weight(priority);
+  if (weight <= kMaxWeight) return OkStatus();
+  if (std::isnan(weight)) {
     return InvalidArgumentError("Priority " + NumberText(priority) +
                                 " cannot be used by a prioritized selector; expected a finite " +
                                 "number of at least 0.");
   }
-  const double weight = Weight(priority);
-  if (weight <= kMaxWeight) return OkStatus();
   return InvalidArgumentError("Priority " + NumberText(priority) + " to the power of " +
                               NumberText(options_.priority_exponent) + " is " + NumberText(weight) +
                               ", too large for a prioritized selector; expected at most " +
@@ -38,44 +40,72 @@ Status Prioritized::CheckPriority(double priority) const {
 }
 
 Status Prioritized::Insert(Slot slot, double priority) {
-  REVERB_TF_RETURN_IF_ERROR(CheckPriority(priority));
-  if (slots_.Contains(slot)) return SlotHeldError(slot);
+  const double weight = Weight(priority);
+  if (!(weight <= kMaxWeight)) return CheckPriority(priority);
+  if (IsHeld(slot)) return SlotHeldError(slot);
   slots_.Append(slot);
-  weights_.Append(Weight(priority));
+  if (slot / 64 >= held_.size()) held_.resize(slot / 64 + 1);
+  held_[slot / 64] |= uint64_t{1} << (slot % 64);
+  weights_.Grow(size_t{slot} + 1);
+  weights_.Set(slot, weight);
   return OkStatus();
 }
 
 Status Prioritized::Delete(Slot slot) {
-  if (!slots_.Contains(slot)) return SlotNotHeldError(slot);
-  const uint32_t position = slots_.Remove(slot);
-  const size_t last = weights_.size() - 1;
-  if (position != last) weights_.Set(position, weights_.weight(last));
-  weights_.RemoveLast();
+  if (!IsHeld(slot)) return SlotNotHeldError(slot);
+  slots_.Remove(slot);
+  held_[slot / 64] &= ~(uint64_t{1} << (slot % 64));
+  weights_.Set(slot, 0);
   return OkStatus();
 }
 
 Status Prioritized::Update(Slot slot, double priority) {
-  REVERB_TF_RETURN_IF_ERROR(CheckPriority(priority));
-  if (!slots_.Contains(slot)) return SlotNotHeldError(slot);
-  weights_.Set(slots_.position(slot), Weight(priority));
+  const double weight = Weight(priority);
+  if (!(weight <= kMaxWeight)) return CheckPriority(priority);
+  if (!IsHeld(slot)) return SlotNotHeldError(slot);
+  weights_.Set(slot, weight);
   return OkStatus();
 }
 
 Result<Selector::Pick> Prioritized::Sample() {
-  const size_t n = slots_.size();
-  if (n == 0) return EmptySelectorError();
-  const double total = weights_.total();
-  if (!(total > 0)) {
-    const uint32_t position = static_cast<uint32_t>(random_.Below(n));
-    return Pick{slots_.at(position), 1.0 / static_cast<double>(n)};
+  Pick pick;
+  REVERB_TF_RETURN_IF_ERROR(SampleMany(&pick, 1));
+  return pick;
+}
+
+Status Prioritized::SampleMany(Pick* picks, size_t n) {
+  const size_t size = slots_.size();
+  if (size == 0) return EmptySelectorError();
+  if (weights_.total() > 0) {
+    for (size_t i = 0; i < n; i += kGroup) SampleGroup(picks + i, std::min(kGroup, n - i));
+    return OkStatus();
   }
-  const size_t position = weights_.Find(random_.Unit() * total);
-  return Pick{slots_.at(static_cast<uint32_t>(position)), weights_.weight(position) / total};
+  for (size_t i = 0; i < n; ++i) {
+    picks[i] = {slots_.at(static_cast<uint32_t>(random_.Below(size))),
+                1.0 / static_cast<double>(size)};
+  }
+  return OkStatus();
+}
+
+void Prioritized::SampleGroup(Pick* picks, size_t n) {
+  const double total = weights_.total();
+  double targets[kGroup];
+  size_t found[kGroup];
+  for (size_t i = 0; i < n; ++i) targets[i] = random_.Unit() * total;
+  weights_.FindMany(targets, found, n);
+  for (size_t i = 0; i < n; ++i) {
+    picks[i] = {static_cast<Slot>(found[i]), weights_.weight(found[i]) / total};
+  }
 }
 
 void Prioritized::Clear() {
   slots_.Clear();
+  held_.clear();
   weights_.Clear();
+}
+
+size_t Prioritized::memory_bytes() const {
+  return slots_.memory_bytes() + held_.capacity() * sizeof(uint64_t) + weights_.memory_bytes();
 }
 
 }  // namespace reverb_tf::core

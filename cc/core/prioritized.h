@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "cc/core/dense_slots.h"
 #include "cc/core/random.h"
@@ -26,18 +27,29 @@ class Prioritized : public Selector {
   Status Delete(Slot slot) override;
   Status Update(Slot slot, double priority) override;
   Result<Pick> Sample() override;
+  Status SampleMany(Pick* picks, size_t n) override;
+  void Prefetch(Slot slot) const override { weights_.Prefetch(slot); }
   void Clear() override;
   size_t size() const override { return slots_.size(); }
-  size_t memory_bytes() const override { return slots_.memory_bytes() + weights_.memory_bytes(); }
+  size_t memory_bytes() const override;
   const SelectorOptions& options() const override { return options_; }
 
  private:
+  // At most so many picks are made side by side.
+  inline static constexpr size_t kGroup = 16;
+
+  // NaN for a priority that has none.
   double Weight(double priority) const;
+  bool IsHeld(Slot slot) const {
+    return slot / 64 < held_.size() && ((held_[slot / 64] >> (slot % 64)) & 1) != 0;
+  }
+  void SampleGroup(Pick* picks, size_t n);
 
   const SelectorOptions options_;
   Random random_;
-  DenseSlots slots_;
-  SumTree weights_;  // by position
+  DenseSlots slots_;            // for when all weights are zero
+  std::vector<uint64_t> held_;  // a bit for each slot: so few bytes that they stay in the cache
+  SumTree weights_;             // by slot; zero for slots that are not held
 };
 
 }  // namespace reverb_tf::core

@@ -41,22 +41,6 @@ Status RateLimiter::Check(const RateLimiterOptions& options) {
   return OkStatus();
 }
 
-bool RateLimiter::CanSample(int64_t n) const {
-  if (inserts_ - deletes_ < options_.min_size_to_sample) return false;
-  const double diff = static_cast<double>(inserts_) * options_.samples_per_insert -
-                      static_cast<double>(samples_) - static_cast<double>(n);
-  return diff >= options_.min_diff;
-}
-
-bool RateLimiter::CanInsert(int64_t n) const {
-  // Without overflow for any n.
-  if (n <= options_.min_size_to_sample - (inserts_ - deletes_)) return true;
-  const double diff =
-      (static_cast<double>(inserts_) + static_cast<double>(n)) * options_.samples_per_insert -
-      static_cast<double>(samples_);
-  return diff <= options_.max_diff;
-}
-
 std::string RateLimiter::ExplainSample() const {
   const int64_t size = inserts_ - deletes_;
   if (size < options_.min_size_to_sample) {

@@ -20,8 +20,19 @@ class RateLimiter {
   explicit RateLimiter(const RateLimiterOptions& options) : options_(options) {}
 
   // n >= 1.
-  bool CanSample(int64_t n) const;
-  bool CanInsert(int64_t n) const;
+  bool CanSample(int64_t n) const {
+    if (inserts_ - deletes_ < options_.min_size_to_sample) return false;
+    const double diff = static_cast<double>(inserts_) * options_.samples_per_insert -
+                        static_cast<double>(samples_) - static_cast<double>(n);
+    return diff >= options_.min_diff;
+  }
+  bool CanInsert(int64_t n) const {
+    // Without overflow for any n.
+    if (n <= options_.min_size_to_sample - (inserts_ - deletes_)) return true;
+    const double inserts = static_cast<double>(inserts_) + static_cast<double>(n);
+    return inserts * options_.samples_per_insert - static_cast<double>(samples_) <=
+           options_.max_diff;
+  }
 
   void DidInsert() { ++inserts_; }
   void DidSample() { ++samples_; }

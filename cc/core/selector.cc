@@ -11,6 +11,13 @@
 
 namespace reverb_tf::core {
 
+Status Selector::SampleMany(Pick* picks, size_t n) {
+  for (size_t i = 0; i < n; ++i) {
+    REVERB_TF_ASSIGN_OR_RETURN(picks[i], Sample());
+  }
+  return OkStatus();
+}
+
 Result<std::unique_ptr<Selector>> MakeSelector(const SelectorOptions& options,
                                                std::optional<uint64_t> seed) {
   using Made = std::unique_ptr<Selector>;

@@ -40,6 +40,11 @@ class Selector {
 
   // FAILED_PRECONDITION when empty. Does not remove.
   virtual Result<Pick> Sample() = 0;
+  // What n calls of Sample() give, in less time.
+  virtual Status SampleMany(Pick* picks, size_t n);
+
+  // Begins to fetch what Update() of the slot reads into the cache. Any slot.
+  virtual void Prefetch(Slot slot) const { (void)slot; }
 
   // O(1); keeps the memory for what comes next.
   virtual void Clear() = 0;

@@ -2,26 +2,20 @@
 
 namespace reverb_tf::core {
 
-void SumTree::Append(double weight) {
-  size_t node = size_ / 8;
-  ++size_;
+void SumTree::Grow(size_t size) {
+  if (size <= size_) return;
+  size_ = size;
   for (int level = 0;; ++level) {
+    size = (size + 7) / 8;
     std::vector<Node>& nodes = levels_[level];
     if (level == height_) {
       ++height_;
       nodes.resize(1);
       if (level > 0) nodes[0].values[0] = total_;  // of what was the top
     }
-    if (node >= nodes.size()) nodes.resize(node + 1);
-    if (nodes.size() == 1) break;
-    node /= 8;
+    if (size > nodes.size()) nodes.resize(size);
+    if (nodes.size() == 1) return;
   }
-  Set(size_ - 1, weight);
-}
-
-void SumTree::RemoveLast() {
-  Set(size_ - 1, 0);
-  --size_;
 }
 
 void SumTree::Set(size_t i, double weight) {
@@ -37,22 +31,38 @@ void SumTree::Set(size_t i, double weight) {
 }
 
 size_t SumTree::Node::Choose(double* target) const {
-  size_t last = 0;  // of those with a weight
-  for (size_t child = 0; child < 8; ++child) {
-    const double value = values[child];
-    if (*target < value) return child;
-    *target -= value;
-    if (value > 0) last = child;
+  // Without branches, which could not be predicted: counts the sums that end at or before the
+  // target.
+  size_t child = 0;
+  double sum = 0;
+  double before = 0;  // the sum of the values before the child
+  for (double value : values) {
+    sum += value;
+    const bool is_past = *target >= sum;
+    child += is_past ? 1 : 0;
+    before = is_past ? sum : before;
   }
-  // Rounding: the target was not below the sum of the children one by one.
-  *target = values[last];
-  return last;
+  if (child == 8) return ChooseLast(target);
+  *target -= before;
+  return child;
 }
 
-size_t SumTree::Find(double target) const {
-  size_t i = 0;
-  for (int level = height_; level-- > 0;) i = i * 8 + levels_[level][i].Choose(&target);
-  return i;
+size_t SumTree::Node::ChooseLast(double* target) const {
+  size_t child = 7;
+  while (child > 0 && values[child] == 0) --child;
+  *target = values[child];
+  return child;
+}
+
+void SumTree::FindMany(double* targets, size_t* found, size_t n) const {
+  for (size_t j = 0; j < n; ++j) found[j] = 0;
+  for (int level = height_; level-- > 0;) {
+    const std::vector<Node>& nodes = levels_[level];
+    for (size_t j = 0; j < n; ++j) {
+      found[j] = found[j] * 8 + nodes[found[j]].Choose(&targets[j]);
+      if (level > 0) __builtin_prefetch(&levels_[level - 1][found[j]]);
+    }
+  }
 }
 
 void SumTree::Clear() {

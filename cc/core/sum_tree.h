@@ -11,7 +11,7 @@ namespace reverb_tf::core {
 // A tree whose nodes have eight children and are one cache line each; level 0 holds the weights.
 // Each sum is computed anew from its eight terms whenever one of them changes, so that no error
 // builds up: the tree is always, bit for bit, the one that would be built from the weights it
-// holds. Not thread-safe. Growing is amortised O(1), the rest O(log8 n).
+// holds. Not thread-safe. Growing is amortised O(1) a weight, the rest O(log8 n).
 //
 // Weights are >= 0 and such that their sum is finite.
 class SumTree {
@@ -20,12 +20,23 @@ class SumTree {
   double total() const { return total_; }
   double weight(size_t i) const { return levels_[0][i / 8].values[i % 8]; }
 
-  void Append(double weight);
-  void RemoveLast();
+  // To at least `size` weights; new ones are zero.
+  void Grow(size_t size);
   void Set(size_t i, double weight);
   // The i with  sum of weights before i <= target < that sum + weight(i), up to rounding. The
   // weight of i is never zero, whatever the rounding. 0 <= target; total() > 0.
-  size_t Find(double target) const;
+  size_t Find(double target) const {
+    size_t found;
+    FindMany(&target, &found, 1);
+    return found;
+  }
+  // The same for n targets, which are overwritten: the searches go down side by side, so that they
+  // wait for memory together.
+  void FindMany(double* targets, size_t* found, size_t n) const;
+  // Begins to fetch weight(i) into the cache.
+  void Prefetch(size_t i) const {
+    if (i < size_) __builtin_prefetch(&levels_[0][i / 8], 1);
+  }
 
   void Clear();  // O(1); keeps the memory
   size_t memory_bytes() const;
@@ -39,6 +50,8 @@ class SumTree {
     }
     // Subtracts from `target` what lies before the child it returns.
     size_t Choose(double* target) const;
+    // For a target that rounding has put beyond the sum of the values: the last with a weight.
+    size_t ChooseLast(double* target) const;
   };
 
   inline static constexpr int kMaxHeight = 11;  // 8^11 weights

@@ -9,10 +9,15 @@
 namespace reverb_tf::core {
 namespace {
 
+void Append(SumTree* tree, double weight) {
+  tree->Grow(tree->size() + 1);
+  tree->Set(tree->size() - 1, weight);
+}
+
 // The tree that is built from the weights in one go.
 double RebuiltTotal(const SumTree& tree) {
   SumTree rebuilt;
-  for (size_t i = 0; i < tree.size(); ++i) rebuilt.Append(tree.weight(i));
+  for (size_t i = 0; i < tree.size(); ++i) Append(&rebuilt, tree.weight(i));
   return rebuilt.total();
 }
 
@@ -22,24 +27,42 @@ long double PlainSum(const SumTree& tree) {
   return sum;
 }
 
-TEST(SumTreeTest, GrowsAndShrinksThroughEveryHeight) {
+TEST(SumTreeTest, GrowsThroughEveryHeight) {
   SumTree tree;
   EXPECT_EQ(tree.total(), 0);
   for (size_t n = 1; n <= 5000; ++n) {
-    tree.Append(static_cast<double>(n));
+    Append(&tree, static_cast<double>(n));
     ASSERT_EQ(tree.total(), n * (n + 1) / 2.0);
   }
   for (size_t n = 5000; n > 0; --n) {
     ASSERT_EQ(tree.total(), n * (n + 1) / 2.0);
-    tree.RemoveLast();
+    tree.Set(n - 1, 0);
   }
   EXPECT_EQ(tree.total(), 0);
-  tree.Append(3);
+  Append(&tree, 3);
   EXPECT_EQ(tree.total(), 3);
   tree.Clear();
   EXPECT_EQ(tree.size(), 0u);
-  for (size_t n = 1; n <= 100; ++n) tree.Append(1);
+  for (size_t n = 1; n <= 100; ++n) Append(&tree, 1);
   EXPECT_EQ(tree.total(), 100);
+}
+
+TEST(SumTreeTest, GrowsByManyAtOnce) {
+  for (size_t first : {0, 1, 8, 9, 64, 70}) {
+    for (size_t second : {71, 72, 513, 5000}) {
+      SumTree tree;
+      tree.Grow(first);
+      if (first > 0) tree.Set(first - 1, 5);
+      tree.Grow(second);
+      tree.Grow(1);
+      EXPECT_EQ(tree.size(), second);
+      EXPECT_EQ(tree.total(), first > 0 ? 5 : 0);
+      tree.Set(second - 1, 7);
+      EXPECT_EQ(tree.total(), first > 0 ? 12 : 7);
+      EXPECT_EQ(tree.Find(0.0), first > 0 ? first - 1 : second - 1);
+      EXPECT_EQ(tree.Find(6.0), second - 1);
+    }
+  }
 }
 
 TEST(SumTreeTest, FindIsTheInverseOfTheSums) {
@@ -48,7 +71,7 @@ TEST(SumTreeTest, FindIsTheInverseOfTheSums) {
   std::vector<size_t> owner;  // of each unit of weight
   for (size_t i = 0; i < 700; ++i) {
     const size_t weight = random() % 4;
-    tree.Append(static_cast<double>(weight));
+    Append(&tree, static_cast<double>(weight));
     owner.insert(owner.end(), weight, i);
   }
   for (size_t unit = 0; unit < owner.size(); ++unit) {
@@ -59,7 +82,7 @@ TEST(SumTreeTest, FindIsTheInverseOfTheSums) {
 
 TEST(SumTreeTest, TargetBeyondTheTotalFindsAWeight) {
   SumTree tree;
-  for (int i = 0; i < 100; ++i) tree.Append(i == 20 || i == 50 ? 0.1 : 0.0);
+  for (int i = 0; i < 100; ++i) Append(&tree, i == 20 || i == 50 ? 0.1 : 0.0);
   EXPECT_EQ(tree.Find(tree.total()), 50u);
   EXPECT_EQ(tree.Find(2 * tree.total()), 50u);
 }
@@ -72,7 +95,7 @@ TEST(SumTreeTest, ExactAfterAMillionUpdatesOfMixedMagnitude) {
     return std::ldexp(1.0 + static_cast<double>(random() % 1000) / 1000,
                       static_cast<int>(random() % 160) - 80);
   };
-  for (int i = 0; i < 3000; ++i) tree.Append(weight());
+  for (int i = 0; i < 3000; ++i) Append(&tree, weight());
   for (int i = 0; i < 1'000'000; ++i) {
     tree.Set(random() % tree.size(), weight());
     if (i % 100'000 == 0) {

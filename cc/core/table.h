@@ -60,6 +60,7 @@ struct TableInfo {
   int64_t num_unique_samples = 0;
   int64_t memory_bytes =
       0;  // of item rows, indices and selectors; trajectories and chunks are not in it
+  int64_t data_bytes = 0;       // of the chunks of each item; shared ones count for each of them
   int64_t waiting_inserts = 0;  // items
   int64_t waiting_samples = 0;  // requests
   std::string sample_state;     // RateLimiter::ExplainSample

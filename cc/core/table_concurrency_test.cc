@@ -95,7 +95,7 @@ void InsertAll(Table* table, uint64_t thread, uint64_t n,
 
 // A queue hands out each item once, whatever the threads.
 TEST(TableConcurrencyTest, QueueLosesAndDoublesNothing) {
-  constexpr uint64_t kThreads = 4, kItems = 3000;
+  constexpr uint64_t kThreads = 4, kItems = 1000;
   const auto table = MakeTable(Kind::kFifo, Kind::kFifo, 10, 1, {1, 1, 0, 10});
   Counter inserted, dropped, sampled;
   Mutex mu;
@@ -148,7 +148,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, HammerTest,
 // Everything at once, ended by Close: every accepted item and every request is answered once, and
 // the counters add up.
 TEST_P(HammerTest, CountsBalance) {
-  constexpr uint64_t kInserters = 3, kItems = 2000;
+  constexpr uint64_t kInserters = 3, kItems = 600;
   const auto table = MakeTable(GetParam(), GetParam(), 50, 3, {2, 5, 0, 60});
   Counter inserted, dropped;
   std::atomic<int64_t> requests{0}, answers{0};

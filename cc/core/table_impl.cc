@@ -29,7 +29,7 @@ Status Table::Impl::CheckItem(const NewItem& item) const {
                                 std::to_string(item.key) + ", which has no trajectory.");
   }
   const Status status = state_.CheckPriority(item.priority);
-  if (status.ok()) return status;
+  if (status.ok()) return OkStatus();
   return status.WithContext("Table '" + options_.name + "' refuses item " +
                             std::to_string(item.key));
 }
@@ -42,9 +42,11 @@ Table::InsertResult Table::Impl::Insert(std::vector<NewItem> items,
                                         const std::shared_ptr<InsertObserver>& observer) {
   InsertResult result;
   size_t num_good = 0;
-  while (num_good < items.size() && result.status.ok()) {
-    result.status = CheckItem(items[num_good]);
-    if (result.status.ok()) ++num_good;
+  for (; num_good < items.size(); ++num_good) {
+    Status status = CheckItem(items[num_good]);
+    if (status.ok()) continue;
+    result.status = std::move(status);
+    break;
   }
   items.resize(num_good);
   InsertBatch batch{observer, std::move(items)};
@@ -246,6 +248,7 @@ TableInfo Table::Impl::Info() const {
     info.num_deleted_episodes = state_.episodes().num_deleted();
     info.num_unique_samples = state_.num_unique_samples();
     info.memory_bytes = state_.memory_bytes();
+    info.data_bytes = state_.data_bytes();
     info.waiting_inserts = inserts_.num_items();
     info.waiting_samples = static_cast<int64_t>(requests_.size());
   }

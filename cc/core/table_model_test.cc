@@ -5,6 +5,7 @@
 #include <limits>
 #include <memory>
 #include <random>
+#include <set>
 #include <sstream>
 #include <string>
 #include <tuple>
@@ -202,6 +203,7 @@ class Sequence {
     const TableModel::Request& expected = model_.requests()[i];
     EXPECT_EQ(real.num_calls(), expected.done ? 1 : 0) << "request " << i;
     if (!real.done() || !expected.done) return;
+    if (!compared_.insert(i).second) return;  // a result does not change
     EXPECT_EQ(real.result().status.code(), expected.code) << "request " << i;
     const std::vector<SampledItem>& items = real.result().items;
     ASSERT_EQ(items.size(), expected.samples.size()) << "request " << i;
@@ -226,6 +228,7 @@ class Sequence {
   std::shared_ptr<Table> table_;
   std::shared_ptr<RecordingObserver> observers_[TableModel::kObservers];
   std::vector<TestRequest> requests_;
+  std::set<size_t> compared_;  // requests with a result
   std::ostringstream log_;
 };
 
@@ -249,7 +252,7 @@ TEST_P(TableModelTest, AgreesWithTheModel) {
       options.max_size = max_size;
       options.max_times_sampled = max_times_sampled;
       options.rate_limiter = kLimiters[limiter];
-      for (uint64_t seed = 1; seed <= 3; ++seed) {
+      for (uint64_t seed = 1; seed <= 2; ++seed) {
         Sequence(options, seed * 1000 + static_cast<uint64_t>(max_size * 10 + max_times_sampled))
             .Run();
         ASSERT_FALSE(HasFailure()) << "max_size " << max_size << ", max_times_sampled "

@@ -4,6 +4,12 @@
 #include "cc/core/table_impl.h"
 
 namespace reverb_tf::core {
+namespace {
+
+// So many items ahead their entries of the key index are fetched into the cache.
+constexpr size_t kPrefetchDistance = 4;
+
+}  // namespace
 
 void Table::Impl::Pump(int64_t now_nanos, Aftermath* aftermath) {
   // One insert, then what can be sampled for the first request: the two kinds alternate.
@@ -22,6 +28,9 @@ bool Table::Impl::PumpInsert(int64_t now_nanos, Aftermath* aftermath) {
   if (inserts_.empty() || !state_.limiter().CanInsert(1)) return false;
   InsertBatch& batch = inserts_.front();
   NewItem& item = batch.items[batch.next];
+  if (batch.next + kPrefetchDistance < batch.items.size()) {
+    state_.Prefetch(batch.items[batch.next + kPrefetchDistance].key);
+  }
   state_.InsertOrUpdate(&item, now_nanos, &aftermath->discarded);
   if (batch.observer) {
     std::vector<InsertNotice>& notices = aftermath->notices;
@@ -38,19 +47,19 @@ bool Table::Impl::PumpInsert(int64_t now_nanos, Aftermath* aftermath) {
 bool Table::Impl::PumpSample(Aftermath* aftermath) {
   if (requests_.empty()) return false;
   SampleRequest& request = requests_.begin()->second;
-  bool progress = false;
-  while (!request.IsFull() && state_.limiter().CanSample(1)) {
-    SampledItem& item = request.items.emplace_back();
-    state_.Sample(&item, &aftermath->discarded);
-    item.rate_limited = request.has_waited;
-    request.bytes += item.trajectory->chunk_bytes();
-    progress = true;
-  }
+  const size_t before = request.items.size();
+  state_.Sample(request.options.num_samples, request.options.max_bytes, &request.items,
+                &request.bytes, &aftermath->discarded);
+  const bool progress = request.items.size() > before;
   if (request.IsFull()) FinishFirstRequest(aftermath);
   return progress;
 }
 
 void Table::Impl::FinishFirstRequest(Aftermath* aftermath) {
+  SampleRequest& request = requests_.begin()->second;
+  if (request.has_waited) {
+    for (SampledItem& item : request.items) item.rate_limited = true;
+  }
   aftermath->requests.push_back(requests_.extract(requests_.begin()));
 }
 

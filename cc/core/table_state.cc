@@ -9,13 +9,13 @@
 namespace reverb_tf::core {
 namespace {
 
-// So many keys ahead their entries of the index are fetched into the cache.
-constexpr size_t kPrefetchDistance = 8;
-
-void Must(const Status& status) {
-  if (status.ok()) return;
+[[noreturn]] void EndProcess(const Status& status) {
   std::fprintf(stderr, "reverb_tf: table damaged: %s\n", status.ToString().c_str());
   std::abort();
+}
+
+inline void Must(const Status& status) {
+  if (!status.ok()) EndProcess(status);
 }
 
 Selector::Pick MustSample(Selector* selector) {
@@ -64,6 +64,8 @@ void TableState::FillRow(ItemRow* row, NewItem* item, int64_t now_nanos) {
   row->trajectory = std::move(item->trajectory);
 
   const Trajectory& trajectory = *row->trajectory;
+  row->chunk_bytes = trajectory.chunk_bytes();
+  data_bytes_ += static_cast<int64_t>(row->chunk_bytes);
   const int n = trajectory.num_chunks();
   row->episode_id = trajectory.chunk(0)->header().episode_id;
   row->num_chunks = n;
@@ -77,8 +79,35 @@ void TableState::FillRow(ItemRow* row, NewItem* item, int64_t now_nanos) {
   for (int i = 0; i < n; ++i) episodes_.Add(trajectory.chunk(i)->header().episode_id, 1);
 }
 
-void TableState::Sample(SampledItem* sample, Discarded* discarded) {
-  const Selector::Pick pick = MustSample(sampler_.get());
+size_t TableState::NumAllowed(size_t max) const {
+  RateLimiter ahead = limiter_;
+  size_t n = 0;
+  for (; n < max && ahead.CanSample(1); ++n) ahead.DidSample();
+  return n;
+}
+
+void TableState::Sample(int64_t max_items, size_t max_bytes, std::vector<SampledItem>* items,
+                        size_t* bytes, Discarded* discarded) {
+  // Where a sample can delete its item, the next choice depends on it.
+  const size_t group = max_times_sampled_ > 0 ? 1 : kGroup;
+  Selector::Pick picks[kGroup];
+  while (true) {
+    const size_t wanted = static_cast<size_t>(max_items) - items->size();
+    const size_t n = NumAllowed(std::min(group, wanted));
+    if (n == 0) return;
+    Must(sampler_->SampleMany(picks, n));
+    for (size_t i = 0; i < n; ++i) items_.PrefetchRow(picks[i].slot);
+    for (size_t i = 0; i < n; ++i) items_.PrefetchTrajectory(picks[i].slot);
+    for (size_t i = 0; i < n; ++i) {
+      *bytes += items_.row(picks[i].slot).chunk_bytes;
+      SampleOne(picks[i], &items->emplace_back(), discarded);
+      // Choices that are not needed are forgotten: a choice changes nothing.
+      if (*bytes >= max_bytes) return;
+    }
+  }
+}
+
+void TableState::SampleOne(const Selector::Pick& pick, SampledItem* sample, Discarded* discarded) {
   ItemRow& row = items_.row(pick.slot);
   if (row.times_sampled == 0) ++num_unique_samples_;
   // A peer chooses where the count begins.
@@ -103,10 +132,23 @@ void TableState::Delete(uint64_t key, Discarded* discarded) {
 }
 
 void TableState::Update(const PriorityUpdate* updates, size_t num_updates) {
-  for (size_t i = 0; i < num_updates; ++i) {
-    if (i + kPrefetchDistance < num_updates) items_.Prefetch(updates[i + kPrefetchDistance].key);
-    const Slot slot = items_.Find(updates[i].key);
-    if (slot != ItemStore::kNoSlot) SetPriority(slot, updates[i].priority);
+  for (size_t i = 0; i < num_updates; i += kGroup) {
+    UpdateGroup(updates + i, std::min(kGroup, num_updates - i));
+  }
+}
+
+void TableState::UpdateGroup(const PriorityUpdate* updates, size_t n) {
+  Slot slots[kGroup];
+  for (size_t i = 0; i < n; ++i) items_.Prefetch(updates[i].key);
+  for (size_t i = 0; i < n; ++i) {
+    slots[i] = items_.Find(updates[i].key);
+    if (slots[i] == ItemStore::kNoSlot) continue;
+    items_.PrefetchRow(slots[i]);
+    sampler_->Prefetch(slots[i]);
+    remover_->Prefetch(slots[i]);
+  }
+  for (size_t i = 0; i < n; ++i) {
+    if (slots[i] != ItemStore::kNoSlot) SetPriority(slots[i], updates[i].priority);
   }
 }
 
@@ -118,6 +160,8 @@ void TableState::SetPriority(Slot slot, double priority) {
 
 TrajectoryRef TableState::Remove(Slot slot) {
   const ItemRow& row = items_.row(slot);
+  items_.PrefetchTrajectory(slot);  // it is released soon
+  data_bytes_ -= static_cast<int64_t>(row.chunk_bytes);
   if (row.num_chunks > 0) {
     episodes_.Remove(row.episode_id, row.num_chunks);
   } else {
@@ -139,6 +183,7 @@ void TableState::Reset(Discarded* discarded) {
   remover_->Clear();
   limiter_.Reset();
   num_unique_samples_ = 0;
+  data_bytes_ = 0;
 }
 
 bool TableState::Get(uint64_t key, SampledItem* item) const {

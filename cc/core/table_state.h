@@ -35,8 +35,13 @@ class TableState {
   // Inserts the item, taking its trajectory, and evicts one if there are too many then; or, if the
   // key is there already, updates its priority.
   void InsertOrUpdate(NewItem* item, int64_t now_nanos, Discarded* discarded);
-  // The table is not empty. rate_limited is left to the caller.
-  void Sample(SampledItem* sample, Discarded* discarded);
+  // Begins to fetch what an insert of the key reads into the cache.
+  void Prefetch(uint64_t key) const { items_.Prefetch(key); }
+  // Samples, and appends the items, as long as the limiter allows it, there are less than
+  // `max_items` of them, and less than `max_bytes` bytes in their chunks (one item in any case).
+  // Adds to `bytes`; rate_limited is left to the caller.
+  void Sample(int64_t max_items, size_t max_bytes, std::vector<SampledItem>* items, size_t* bytes,
+              Discarded* discarded);
   // Unknown keys are ignored.
   void Delete(uint64_t key, Discarded* discarded);
   void Update(const PriorityUpdate* updates, size_t num_updates);
@@ -52,8 +57,17 @@ class TableState {
   int64_t num_unique_samples() const { return num_unique_samples_; }
   const EpisodeCounter& episodes() const { return episodes_; }
   int64_t memory_bytes() const;
+  // Of the chunks of each item.
+  int64_t data_bytes() const { return data_bytes_; }
 
  private:
+  // Keys or picks that are handled side by side, so that they wait for memory together.
+  inline static constexpr size_t kGroup = 16;
+
+  // How many of `max` samples the limiter allows now.
+  size_t NumAllowed(size_t max) const;
+  void SampleOne(const Selector::Pick& pick, SampledItem* sample, Discarded* discarded);
+  void UpdateGroup(const PriorityUpdate* updates, size_t n);
   void FillRow(ItemRow* row, NewItem* item, int64_t now_nanos);
   void SetPriority(Slot slot, double priority);
   // Takes the item out and returns its trajectory.
@@ -67,6 +81,7 @@ class TableState {
   ItemStore items_;
   EpisodeCounter episodes_;
   int64_t num_unique_samples_ = 0;
+  int64_t data_bytes_ = 0;
   int64_t last_inserted_at_nanos_ = 0;
 };
 

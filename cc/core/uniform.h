@@ -21,6 +21,7 @@ class Uniform : public Selector {
   Status Delete(Slot slot) override;
   Status Update(Slot slot, double priority) override;
   Result<Pick> Sample() override;
+  Status SampleMany(Pick* picks, size_t n) override;
   void Clear() override { slots_.Clear(); }
   size_t size() const override { return slots_.size(); }
   size_t memory_bytes() const override { return slots_.memory_bytes(); }

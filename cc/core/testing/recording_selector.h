@@ -34,6 +34,12 @@ class RecordingSelector : public Selector {
     if (pick.ok()) record_->picked.push_back(*pick);
     return pick;
   }
+  Status SampleMany(Pick* picks, size_t n) override {
+    const Status status = selector_->SampleMany(picks, n);
+    if (status.ok()) record_->picked.insert(record_->picked.end(), picks, picks + n);
+    return status;
+  }
+  void Prefetch(Slot slot) const override { selector_->Prefetch(slot); }
   void Clear() override { selector_->Clear(); }
   size_t size() const override { return selector_->size(); }
   size_t memory_bytes() const override { return selector_->memory_bytes(); }
