@@ -5,6 +5,9 @@
 #include <grpcpp/support/channel_arguments.h>
 
 #include <string_view>
+#include <utility>
+
+#include "cc/core/clock.h"
 
 namespace reverb_tf::client {
 
@@ -23,7 +26,7 @@ bool IsLoopback(const std::string& address) {
   return host == "localhost" || host == "::1" || host.substr(0, 4) == "127.";
 }
 
-std::shared_ptr<grpc::Channel> MakeGrpcChannel(const std::string& address) {
+GrpcChannel::GrpcChannel(const std::string& address) {
   grpc::ChannelArguments args;
   args.SetMaxReceiveMessageSize(-1);
   args.SetMaxSendMessageSize(-1);
@@ -44,7 +47,12 @@ std::shared_ptr<grpc::Channel> MakeGrpcChannel(const std::string& address) {
   args.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20 * 1000);
   args.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   if (IsLoopback(address)) args.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), args);
+  channel_ = grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), args);
+}
+
+GrpcChannel::~GrpcChannel() {
+  core::Clock::System()->CallAt(core::TimePoint::min(),
+                                [channel = std::move(channel_)]() mutable { channel.reset(); });
 }
 
 }  // namespace reverb_tf::client

@@ -9,8 +9,23 @@
 
 namespace reverb_tf::client {
 
-// Does not connect. Plain text, messages of any size, a connection of its own.
-std::shared_ptr<grpc::Channel> MakeGrpcChannel(const std::string& address);
+// A channel that may be let go of on any thread, also on one of gRPC's, where a grpc::Channel
+// itself must not end: the last one waits for gRPC's threads to finish. It ends on the clock's
+// thread instead. Everything that refers to the channel (stubs, contexts of calls) must go before
+// the last reference to this; so each call holds one.
+class GrpcChannel {
+ public:
+  // Does not connect. Plain text, messages of any size, a connection of its own.
+  explicit GrpcChannel(const std::string& address);
+  ~GrpcChannel();
+  GrpcChannel(const GrpcChannel&) = delete;
+  GrpcChannel& operator=(const GrpcChannel&) = delete;
+
+  const std::shared_ptr<grpc::Channel>& get() const { return channel_; }
+
+ private:
+  std::shared_ptr<grpc::Channel> channel_;
+};
 
 // Whether the host of the address ("host:port", "[v6]:port", optionally behind "dns:///", "ipv4:"
 // or "ipv6:") is this machine by its name or number alone.

@@ -6,7 +6,9 @@
 
 namespace reverb_tf::client {
 
-void GrpcStream::Start(ByteStub* stub, const std::string& method) {
+void GrpcStream::Start(std::shared_ptr<GrpcChannel> channel, ByteStub* stub,
+                       const std::string& method) {
+  channel_ = std::move(channel);
   self_ = shared_from_this();
   context_.set_compression_algorithm(GRPC_COMPRESS_NONE);
   stub->PrepareBidiStreamingCall(&context_, method, {}, this);

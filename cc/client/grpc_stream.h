@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 
+#include "cc/client/grpc_channel.h"
 #include "cc/core/mutex.h"
 #include "reverb_tf/status.h"
 
@@ -25,7 +26,7 @@ class GrpcStream : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBu
   ~GrpcStream() override = default;
 
   // Once, before anything else. `method` is "/package.Service/Method".
-  void Start(ByteStub* stub, const std::string& method);
+  void Start(std::shared_ptr<GrpcChannel> channel, ByteStub* stub, const std::string& method);
 
   // One message at a time: the next one after HandleWritten. A no-op after the end.
   void SendMessage(grpc::ByteBuffer message) EXCLUDES(mu_);
@@ -47,6 +48,7 @@ class GrpcStream : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBu
   // Lets OnDone come once no operation is going on.
   void Release() EXCLUDES(mu_);
 
+  std::shared_ptr<GrpcChannel> channel_;  // goes after the context
   grpc::ClientContext context_;
   grpc::ByteBuffer received_;  // of the read that is going on
   std::shared_ptr<GrpcStream> self_;

@@ -20,6 +20,8 @@ namespace pb = ::deepmind::reverb;
 // One unary call: lives until its callback has run.
 template <typename Request, typename Response>
 struct UnaryCall {
+  explicit UnaryCall(std::shared_ptr<GrpcChannel> channel) : channel(std::move(channel)) {}
+  const std::shared_ptr<GrpcChannel> channel;  // goes after the context
   grpc::ClientContext context;
   Request request;
   Response response;
@@ -39,25 +41,27 @@ ServerInfo ToServerInfo(const pb::ServerInfoResponse& response) {
 class GrpcTransport : public Transport {
  public:
   explicit GrpcTransport(const std::string& address)
-      : channel_(MakeGrpcChannel(address)), bytes_(channel_), stub_(channel_) {}
+      : channel_(std::make_shared<GrpcChannel>(address)),
+        bytes_(channel_->get()),
+        stub_(channel_->get()) {}
 
   std::shared_ptr<InsertStream> OpenInsertStream(
       std::shared_ptr<InsertStreamObserver> observer) override {
     auto stream = std::make_shared<GrpcInsertStream>(std::move(observer));
-    stream->Start(&bytes_, "/deepmind.reverb.ReverbService/InsertStream");
+    stream->Start(channel_, &bytes_, "/deepmind.reverb.ReverbService/InsertStream");
     return stream;
   }
 
   std::shared_ptr<SampleStream> OpenSampleStream(
       const std::string& table, std::shared_ptr<SampleStreamObserver> observer) override {
     auto stream = std::make_shared<GrpcSampleStream>(table, std::move(observer));
-    stream->Start(&bytes_, "/deepmind.reverb.ReverbService/SampleStream");
+    stream->Start(channel_, &bytes_, "/deepmind.reverb.ReverbService/SampleStream");
     return stream;
   }
 
   CancelFunction GetServerInfo(std::function<void(Result<ServerInfo>)> callback) override {
     using Call = UnaryCall<pb::ServerInfoRequest, pb::ServerInfoResponse>;
-    auto call = std::make_shared<Call>();
+    auto call = std::make_shared<Call>(channel_);
     stub_.async()->ServerInfo(&call->context, &call->request, &call->response,
                               [call, callback = std::move(callback)](const grpc::Status& status) {
                                 if (status.ok()) {
@@ -72,7 +76,7 @@ class GrpcTransport : public Transport {
   CancelFunction Mutate(const std::string& table, const std::vector<core::PriorityUpdate>& updates,
                         const std::vector<uint64_t>& deletes,
                         std::function<void(Status)> callback) override {
-    auto call = std::make_shared<UnaryCall<grpc::ByteBuffer, grpc::ByteBuffer>>();
+    auto call = std::make_shared<UnaryCall<grpc::ByteBuffer, grpc::ByteBuffer>>(channel_);
     call->request = wire::SerializeMutateRequest(table, updates.data(), updates.size(),
                                                  deletes.data(), deletes.size());
     bytes_.UnaryCall(&call->context, "/deepmind.reverb.ReverbService/MutatePriorities", {},
@@ -84,7 +88,7 @@ class GrpcTransport : public Transport {
   }
 
   CancelFunction Reset(const std::string& table, std::function<void(Status)> callback) override {
-    auto call = std::make_shared<UnaryCall<pb::ResetRequest, pb::ResetResponse>>();
+    auto call = std::make_shared<UnaryCall<pb::ResetRequest, pb::ResetResponse>>(channel_);
     call->request.set_table(table);
     stub_.async()->Reset(&call->context, &call->request, &call->response,
                          [call, callback = std::move(callback)](const grpc::Status& status) {
@@ -107,7 +111,7 @@ class GrpcTransport : public Transport {
     };
   }
 
-  const std::shared_ptr<grpc::Channel> channel_;
+  const std::shared_ptr<GrpcChannel> channel_;  // goes after the stubs
   ByteStub bytes_;
   pb::ReverbService::Stub stub_;
 };
