@@ -16,12 +16,6 @@ def service(make_service):
     return make_service(uniform_table("dist"), reverb.Table.queue("queue", 1))
 
 
-@pytest.fixture
-def graph():
-    with tf.Graph().as_default() as graph:
-        yield graph
-
-
 def dataset_of(service, **options):
     return reverb.TrajectoryDataset(
         service.address,

@@ -44,3 +44,10 @@ def in_thread() -> Iterator[Callable[..., support.Call]]:
     for call in calls:
         call.thread.join(timeout=60)
         assert not call.thread.is_alive()
+
+
+@pytest.fixture
+def graph() -> Iterator[tf.Graph]:
+    """A v1 graph that the test builds its ops in."""
+    with tf.Graph().as_default() as graph:
+        yield graph

@@ -9,12 +9,6 @@ v1 = tf.compat.v1
 
 
 @pytest.fixture
-def graph():
-    with tf.Graph().as_default() as graph:
-        yield graph
-
-
-@pytest.fixture
 def ops():
     return op_library.ops()
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import tensorflow as tf
 
 import reverb_tf as reverb
 
@@ -86,3 +87,30 @@ def uniform_table(name: str, signature: Any = None, **options: Any) -> reverb.Ta
 
 def as_list(values: Any) -> list[Any]:
     return [np.asarray(value).tolist() for value in values]
+
+
+def dataset_of(
+    service: Service,
+    table: str = "dist",
+    dtypes: Any = None,
+    shapes: Any = None,
+    **options: Any,
+) -> reverb.TrajectoryDataset:
+    """A dataset of a table, by default of trajectories {"x": int64}."""
+    options.setdefault("max_in_flight_samples_per_worker", 1)
+    return reverb.TrajectoryDataset(
+        service.address,
+        table,
+        dtypes={"x": tf.int64} if dtypes is None else dtypes,
+        shapes={"x": tf.TensorShape([None])} if shapes is None else shapes,
+        **options,
+    )
+
+
+def first(dataset: tf.data.Dataset) -> Any:
+    """The first element, in a graph."""
+    iterator = tf.compat.v1.data.make_initializable_iterator(dataset)
+    element = iterator.get_next()
+    with tf.compat.v1.Session() as session:
+        session.run(iterator.initializer)
+        return session.run(element)
