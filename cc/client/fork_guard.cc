@@ -12,6 +12,9 @@ std::atomic<uint64_t> fork_generation{0};
 
 namespace {
 
+// Once is enough: a child does not get gRPC to run again, also if all channels were closed before
+// the fork.
+std::atomic<bool> grpc_was_used{false};
 std::atomic<bool> grpc_in_use_at_fork{false};
 std::atomic<bool> grpc_is_broken{false};
 
@@ -19,7 +22,7 @@ std::atomic<bool> grpc_is_broken{false};
 // made.
 [[maybe_unused]] const bool registered = [] {
   pthread_atfork(
-      [] { grpc_in_use_at_fork.store(grpc_is_initialized() != 0, std::memory_order_relaxed); },
+      [] { grpc_in_use_at_fork.store(grpc_was_used.load() || grpc_is_initialized() != 0); },
       nullptr,
       [] {
         internal::fork_generation.fetch_add(1, std::memory_order_relaxed);
@@ -38,7 +41,10 @@ Status ForkGuard::Error() {
 }
 
 Status CheckGrpcUsable() {
-  if (!grpc_is_broken.load(std::memory_order_relaxed)) return OkStatus();
+  if (!grpc_is_broken.load(std::memory_order_relaxed)) {
+    grpc_was_used.store(true, std::memory_order_relaxed);  // from now on
+    return OkStatus();
+  }
   return Status(StatusCode::kFailedPrecondition,
                 "This process was forked while its parent used gRPC (a reverb_tf client or "
                 "server), which does not "

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "cc/client/fork_guard.h"
 #include "cc/core/clock.h"
 
 namespace reverb_tf::client {
@@ -27,6 +28,7 @@ bool IsLoopback(const std::string& address) {
 }
 
 GrpcChannel::GrpcChannel(const std::string& address) {
+  CheckGrpcUsable().IgnoreError();  // takes note; whoever wants a channel has checked
   grpc::ChannelArguments args;
   args.SetMaxReceiveMessageSize(-1);
   args.SetMaxSendMessageSize(-1);
