@@ -20,6 +20,11 @@ std::pair<Slot, bool> ItemStore::FindOrAdd(uint64_t key) {
 
 TrajectoryRef ItemStore::Remove(Slot slot) {
   ItemRow& removed = row(slot);
+  // A full table with a fifo remover, the usual one, removes slot after slot.
+  if (slot + 2 < num_rows_) {
+    PrefetchRow(slot + 2);
+    slots_.Prefetch(row(slot + 1).key);
+  }
   slots_.Erase(removed.key);
   removed.key = first_free_;
   first_free_ = slot;
