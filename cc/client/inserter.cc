@@ -31,20 +31,28 @@ std::string GroupName(const std::vector<TableAndPriority>& targets) {
 CancelFunction Inserter::Insert(core::TrajectoryRef trajectory,
                                 std::vector<TableAndPriority> targets,
                                 Client::KeysCallback callback) {
-  std::shared_ptr<InsertCall> call;
+  // The group that the call is in; set before anything can end the call.
+  const auto home = std::make_shared<std::weak_ptr<Group>>();
+  const auto call =
+      std::make_shared<InsertCall>(std::move(trajectory), targets, std::move(callback),
+                                   [weak = weak_from_this(), home](InsertCall* call) {
+                                     const std::shared_ptr<Inserter> self = weak.lock();
+                                     const std::shared_ptr<Group> group = home->lock();
+                                     if (self != nullptr && group != nullptr)
+                                       self->Forget(group.get(), call);
+                                   });
   std::shared_ptr<Group> group;
   Status status;
   {
     MutexLock lock(&mu_);
-    group = FindGroup(targets);
-    call = std::make_shared<InsertCall>(
-        std::move(trajectory), std::move(targets), std::move(callback),
-        [weak = weak_from_this(), weak_group = std::weak_ptr<Group>(group)](InsertCall* call) {
-          const std::shared_ptr<Inserter> self = weak.lock();
-          const std::shared_ptr<Group> group = weak_group.lock();
-          if (self != nullptr && group != nullptr) self->Forget(group.get(), call);
-        });
-    status = call->AddTo(group->session.get());
+    // A session that another insert's fault ends at this moment says nothing about this insert.
+    // The second group is a new one, which nobody else has yet.
+    for (int attempt = 0; attempt < 2; ++attempt) {
+      group = FindGroup(targets);
+      *home = group;
+      status = call->AddTo(group->session.get());
+      if (status.ok() || !IsFaultOfAnItem(status)) break;
+    }
     if (status.ok()) group->calls[call.get()] = call;
   }
   if (!status.ok()) {
@@ -86,7 +94,8 @@ void Inserter::OnFailure(Group* group, const Status& status) {
     MutexLock lock(&mu_);
     calls.swap(group->calls);
   }
-  const bool repeat = calls.size() > 1 && IsFaultOfAnItem(status);
+  // Also when only one is left: the one at fault may have been cancelled meanwhile.
+  const bool repeat = IsFaultOfAnItem(status);
   for (const auto& entry : calls) {
     if (repeat) {
       Repeat(entry.second, group->session->keys());
