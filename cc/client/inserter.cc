@@ -31,13 +31,14 @@ std::string GroupName(const std::vector<TableAndPriority>& targets) {
 CancelFunction Inserter::Insert(core::TrajectoryRef trajectory,
                                 std::vector<TableAndPriority> targets,
                                 Client::KeysCallback callback) {
-  // The group that the call is in; set before anything can end the call.
-  const auto home = std::make_shared<std::weak_ptr<Group>>();
+  // The group that the call is in, set before anything can end the call. A group that has failed is
+  // replaced at once, perhaps before it hears of it: its calls keep it until they have ended.
+  const auto home = std::make_shared<std::shared_ptr<Group>>();
   const auto call =
       std::make_shared<InsertCall>(std::move(trajectory), targets, std::move(callback),
                                    [weak = weak_from_this(), home](InsertCall* call) {
                                      const std::shared_ptr<Inserter> self = weak.lock();
-                                     const std::shared_ptr<Group> group = home->lock();
+                                     const std::shared_ptr<Group> group = *home;
                                      if (self != nullptr && group != nullptr)
                                        self->Forget(group.get(), call);
                                    });
