@@ -31,6 +31,7 @@ Status CheckSignatures(const Signatures& signatures, const core::Trajectory& ste
     Result<const TableSignature*> signature = signatures.Find(target.table);
     if (!signature.ok()) return InvalidArgumentError(signature.status().message());
     REVERB_TF_RETURN_IF_ERROR(CheckStep(target.table, **signature, step));
+    REVERB_TF_RETURN_IF_ERROR(signatures.CheckPriority(target.table, target.priority));
   }
   return OkStatus();
 }

@@ -78,8 +78,8 @@ TEST_P(ClientTest, InsertRefusesWhatItCanKnow) {
   EXPECT_THAT(unknown.message(), HasSubstr("'a'"));
 }
 
-TEST_P(ClientTest, BadPriorityIsRefusedToItsSenderAlone) {
-  Start({PrioritizedOptions("p")});
+// One of many threads inserts only what table p refuses.
+void CheckBadPriorities(Client* client) {
   constexpr int kThreads = 8;
   constexpr int kEach = 20;
   std::atomic<int> refused{0};
@@ -89,7 +89,8 @@ TEST_P(ClientTest, BadPriorityIsRefusedToItsSenderAlone) {
     threads.emplace_back([&, t] {
       for (int i = 0; i < kEach; ++i) {
         const bool bad = t == 0;
-        const auto keys = Insert(t * kEach + i, {{"p", bad ? -1.0 : 1.0}});
+        const auto array = Scalar(t * kEach + i);
+        const auto keys = client->Insert(&array->view(), 1, {{"p", bad ? -1.0 : 1.0}}, Soon());
         (keys.ok() ? inserted : refused)++;
         if (bad) {
           EXPECT_EQ(keys.status().code(), StatusCode::kInvalidArgument);
@@ -102,6 +103,20 @@ TEST_P(ClientTest, BadPriorityIsRefusedToItsSenderAlone) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(refused, kEach);
   EXPECT_EQ(inserted, (kThreads - 1) * kEach);
+}
+
+TEST_P(ClientTest, BadPriorityIsRefusedToItsSenderAlone) {
+  Start({PrioritizedOptions("p")});
+  CheckBadPriorities(client_.get());
+}
+
+TEST_P(ClientTest, BadPriorityThatOnlyTheServerKnowsIsRefusedToItsSenderAlone) {
+  Start({UniformOptions("p")});
+  ASSERT_TRUE(Insert(0, {{"p", -1}}).ok());  // the client remembers what the table was like
+  const int port = server_->port();
+  server_.reset();
+  server_ = StartServer({PrioritizedOptions("p")}, port);
+  CheckBadPriorities(client_.get());
 }
 
 TEST_P(ClientTest, MutateAndReset) {

@@ -4,8 +4,20 @@
 
 namespace reverb_tf::client {
 
+// What one session confirms.
+class InsertCall::Attempt : public ConfirmationListener {
+ public:
+  Attempt(std::shared_ptr<InsertCall> call, int number) : call_(std::move(call)), number_(number) {}
+  void OnItemConfirmed() override { call_->OnItemConfirmed(number_); }
+
+ private:
+  const std::shared_ptr<InsertCall> call_;
+  const int number_;
+};
+
 Status InsertCall::AddTo(InsertSession* session) {
   MutexLock lock(&mu_);
+  const auto attempt = std::make_shared<Attempt>(shared_from_this(), ++attempts_);
   keys_.clear();
   unconfirmed_ = targets_.size();
   for (size_t i = 0; i < targets_.size(); ++i) {
@@ -14,18 +26,18 @@ Status InsertCall::AddTo(InsertSession* session) {
     item.priority = targets_[i].priority;
     item.trajectory = trajectory_;
     item.bytes = i == 0 ? trajectory_->chunk_bytes() : 0;
-    item.listener = shared_from_this();
+    item.listener = attempt;
     REVERB_TF_ASSIGN_OR_RETURN(const uint64_t key, session->Add(std::move(item), {}));
     keys_.push_back(key);
   }
   return OkStatus();
 }
 
-void InsertCall::OnItemConfirmed() {
+void InsertCall::OnItemConfirmed(int attempt) {
   std::vector<uint64_t> keys;
   {
     MutexLock lock(&mu_);
-    if (unconfirmed_ == 0 || --unconfirmed_ > 0) return;
+    if (attempt != attempts_ || unconfirmed_ == 0 || --unconfirmed_ > 0) return;
     keys = keys_;
   }
   End(std::move(keys));

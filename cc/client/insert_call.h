@@ -19,7 +19,7 @@ namespace reverb_tf::client {
 
 // The same trajectory for one or more tables; its items follow each other in a session.
 // Thread-safe.
-class InsertCall : public ConfirmationListener, public std::enable_shared_from_this<InsertCall> {
+class InsertCall : public std::enable_shared_from_this<InsertCall> {
  public:
   // `on_end` is called once, before the callback.
   InsertCall(core::TrajectoryRef trajectory, std::vector<TableAndPriority> targets,
@@ -30,10 +30,8 @@ class InsertCall : public ConfirmationListener, public std::enable_shared_from_t
         on_end_(std::move(on_end)) {}
 
   // Adds its items to a session (the first time, or again after that one failed), without sending
-  // them.
+  // them. What an earlier session still confirms does not count any more.
   Status AddTo(InsertSession* session) EXCLUDES(mu_);
-
-  void OnItemConfirmed() override EXCLUDES(mu_);
 
   // The callback comes now, unless it came already. Then true.
   bool End(Result<std::vector<uint64_t>> result) EXCLUDES(mu_);
@@ -48,13 +46,18 @@ class InsertCall : public ConfirmationListener, public std::enable_shared_from_t
   }
 
  private:
+  class Attempt;
+
+  void OnItemConfirmed(int attempt) EXCLUDES(mu_);
+
   const core::TrajectoryRef trajectory_;
   const std::vector<TableAndPriority> targets_;
 
   mutable Mutex mu_;
   Client::KeysCallback callback_ GUARDED_BY(mu_);  // null: ended
   std::function<void(InsertCall*)> on_end_ GUARDED_BY(mu_);
-  std::vector<uint64_t> keys_ GUARDED_BY(mu_);
+  int attempts_ GUARDED_BY(mu_) = 0;            // calls of AddTo
+  std::vector<uint64_t> keys_ GUARDED_BY(mu_);  // of the last attempt
   size_t unconfirmed_ GUARDED_BY(mu_) = 0;
   std::shared_ptr<InsertSession> session_ GUARDED_BY(mu_);
 };

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "cc/core/prioritized.h"
 #include "cc/wire/signature.h"
 #include "proto/schema.pb.h"
 
@@ -45,6 +46,16 @@ Result<const TableSignature*> Signatures::Find(const std::string& table) const {
                        (names.empty() ? "no tables" : "the tables " + names) + ".");
 }
 
+Status Signatures::CheckPriority(const std::string& table, double priority) const {
+  const auto found = exponents.find(table);
+  if (found == exponents.end()) return OkStatus();
+  for (double exponent : found->second) {
+    const Status status = core::Prioritized::CheckPriority(priority, exponent);
+    if (!status.ok()) return status.WithContext("Table '" + table + "' refuses the item");
+  }
+  return OkStatus();
+}
+
 Result<SignaturesPtr> ParseSignatures(const ServerInfo& info) {
   auto signatures = std::make_shared<Signatures>();
   signatures->state_id_high = info.state_id_high;
@@ -60,6 +71,10 @@ Result<SignaturesPtr> ParseSignatures(const ServerInfo& info) {
       if (!signature.ok()) {
         signature = signature.status().WithContext("The signature of table '" + table.name() + "'");
       }
+    }
+    for (const auto* options : {&table.sampler_options(), &table.remover_options()}) {
+      if (!options->has_prioritized()) continue;
+      signatures->exponents[table.name()].push_back(options->prioritized().priority_exponent());
     }
     signatures->tables.emplace(table.name(), std::move(signature));
   }

@@ -20,10 +20,15 @@ struct Signatures {
   uint64_t state_id_high = 0;
   uint64_t state_id_low = 0;
   std::map<std::string, Result<TableSignature>> tables;
+  // Exponents of the prioritized selectors of those tables that have any.
+  std::map<std::string, std::vector<double>> exponents;
 
   // NOT_FOUND lists the tables there are. INVALID_ARGUMENT, naming the table, for a signature that
   // is not made of dicts, lists, tuples and (bounded) tensor specs.
   Result<const TableSignature*> Find(const std::string& table) const;
+  // INVALID_ARGUMENT, naming table and value, for a priority that the table's selectors refuse: the
+  // server would end the whole stream for it.
+  Status CheckPriority(const std::string& table, double priority) const;
 };
 using SignaturesPtr = std::shared_ptr<const Signatures>;
 

@@ -141,6 +141,7 @@ Result<uint64_t> TrajectoryWriterImpl::CreateItem(const std::string& table, doub
   REVERB_TF_ASSIGN_OR_RETURN(const TableEntry* const entry, FindTable(table, wait));
   if (entry->signature != nullptr) {
     REVERB_TF_RETURN_IF_ERROR(CheckSignature(table, *entry->signature, columns));
+    REVERB_TF_RETURN_IF_ERROR(entry->owner->CheckPriority(table, priority));
   }
   REVERB_TF_RETURN_IF_ERROR(session_->WaitForRoom(wait));
   if (step_is_open_) REVERB_TF_RETURN_IF_ERROR(CloseDueRows(columns));

@@ -18,15 +18,15 @@ constexpr double kMaxWeight = std::numeric_limits<double>::max() * 0x1p-33;
 Prioritized::Prioritized(double exponent, std::optional<uint64_t> seed)
     : options_{SelectorOptions::Kind::kPrioritized, exponent}, random_(seed) {}
 
-double Prioritized::Weight(double priority) const {
+double Prioritized::Weight(double priority, double exponent) {
   if (priority == 0) return 0;
   if (!(priority > 0) || std::isinf(priority)) return std::numeric_limits<double>::quiet_NaN();
-  if (options_.priority_exponent == 1) return priority;
-  return std::pow(priority, options_.priority_exponent);
+  if (exponent == 1) return priority;
+  return std::pow(priority, exponent);
 }
 
-Status Prioritized::CheckPriority(double priority) const {
-  const double weight = Weight(priority);
+Status Prioritized::CheckPriority(double priority, double exponent) {
+  const double weight = Weight(priority, exponent);
   if (weight <= kMaxWeight) return OkStatus();
   if (std::isnan(weight)) {
     return InvalidArgumentError("Priority " + NumberText(priority) +
@@ -34,13 +34,13 @@ Status Prioritized::CheckPriority(double priority) const {
                                 "number of at least 0.");
   }
   return InvalidArgumentError("Priority " + NumberText(priority) + " to the power of " +
-                              NumberText(options_.priority_exponent) + " is " + NumberText(weight) +
+                              NumberText(exponent) + " is " + NumberText(weight) +
                               ", too large for a prioritized selector; expected at most " +
                               NumberText(kMaxWeight) + ".");
 }
 
 Status Prioritized::Insert(Slot slot, double priority) {
-  const double weight = Weight(priority);
+  const double weight = Weight(priority, options_.priority_exponent);
   if (!(weight <= kMaxWeight)) return CheckPriority(priority);
   if (IsHeld(slot)) return SlotHeldError(slot);
   slots_.Append(slot);
@@ -60,7 +60,7 @@ Status Prioritized::Delete(Slot slot) {
 }
 
 Status Prioritized::Update(Slot slot, double priority) {
-  const double weight = Weight(priority);
+  const double weight = Weight(priority, options_.priority_exponent);
   if (!(weight <= kMaxWeight)) return CheckPriority(priority);
   if (!IsHeld(slot)) return SlotNotHeldError(slot);
   weights_.Set(slot, weight);

@@ -22,7 +22,10 @@ class Prioritized : public Selector {
 
   // Refuses what is negative, not finite, or has a weight so large that a sum of weights may not be
   // finite.
-  Status CheckPriority(double priority) const override;
+  static Status CheckPriority(double priority, double exponent);
+  Status CheckPriority(double priority) const override {
+    return CheckPriority(priority, options_.priority_exponent);
+  }
   Status Insert(Slot slot, double priority) override;
   Status Delete(Slot slot) override;
   Status Update(Slot slot, double priority) override;
@@ -39,7 +42,7 @@ class Prioritized : public Selector {
   inline static constexpr size_t kGroup = 16;
 
   // NaN for a priority that has none.
-  double Weight(double priority) const;
+  static double Weight(double priority, double exponent);
   bool IsHeld(Slot slot) const {
     return slot / 64 < held_.size() && ((held_[slot / 64] >> (slot % 64)) & 1) != 0;
   }
