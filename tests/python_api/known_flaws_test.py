@@ -158,10 +158,26 @@ def test_lost_exception_leaves_a_with_block_at_once(client):
             raise Failure
 
 
-def test_shutdown_ends_blocked_callers(server, client):
-    sampling = support.Call(lambda: next(client.sample("prioritized", timeout=support.PATIENCE)))
+def test_shutdown_ends_blocked_callers():
+    with reverb.Server([reverb.Table.queue("queue", 1)], host="127.0.0.1") as server:
+        client = server.localhost_client()
+        waiting = support.Call(server.wait)
+        sampling = support.Call(lambda: next(client.sample("queue")))
+        filled = support.Call(lambda: [client.insert([i], {"queue": 1.0}) for i in range(9)])
+    for call in (sampling, filled):
+        try:
+            call.result()  # the first may have got the one item that went through
+        except errors.ReverbError:
+            pass
+    waiting.result()
+
+
+def test_shutdown_is_reported_by_remote_callers_that_do_not_want_to_wait_for_a_restart(serve):
+    server = serve(_TABLES)
+    client = reverb.Client(server.address)
     fill(client, "queue", 2)
     inserting = support.Call(lambda: client.insert([3], {"queue": 1.0}, timeout=2))
+    sampling = support.Call(lambda: next(client.sample("prioritized", timeout=2)))
     server.stop()
     for call in (inserting, sampling):
         with pytest.raises(errors.ReverbError):
