@@ -20,7 +20,19 @@ _NUMPY_NAMES = {
     23: "uint64",
 }
 _QUANTIZED = {11: "qint8", 12: "quint8", 13: "qint32", 15: "qint16", 16: "quint16"}
-_ML_DTYPES = {14: "bfloat16", 24: "float8_e5m2", 25: "float8_e4m3fn", 29: "int4", 30: "uint4"}
+_ML_DTYPES = {
+    14: "bfloat16",
+    24: "float8_e5m2",
+    25: "float8_e4m3fn",
+    26: "float8_e4m3fnuz",
+    27: "float8_e4m3b11fnuz",
+    28: "float8_e5m2fnuz",
+    29: "int4",
+    30: "uint4",
+    31: "int2",
+    32: "uint2",
+    33: "float4_e2m1fn",
+}
 
 
 def dtype_of_number(number: int) -> np.dtype:

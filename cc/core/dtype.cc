@@ -8,17 +8,44 @@ struct DTypeTraits {
   size_t size;
 };
 
-constexpr int kNumTraits = 31;
+constexpr int kNumTraits = 34;
 
 // Indexed by the number of the dtype. Names are those of tensorflow::DataTypeString.
 constexpr DTypeTraits kTraits[kNumTraits] = {
-    {nullptr, 0},         {"float", 4},   {"double", 8}, {"int32", 4},       {"uint8", 1},
-    {"int16", 2},         {"int8", 1},    {"string", 0}, {"complex64", 8},   {"int64", 8},
-    {"bool", 1},          {"qint8", 1},   {"quint8", 1}, {"qint32", 4},      {"bfloat16", 2},
-    {"qint16", 2},        {"quint16", 2}, {"uint16", 2}, {"complex128", 16}, {"half", 2},
-    {nullptr, 0},         {nullptr, 0},   {"uint32", 4}, {"uint64", 8},      {"float8_e5m2", 1},
-    {"float8_e4m3fn", 1}, {nullptr, 0},   {nullptr, 0},  {nullptr, 0},       {"int4", 1},
+    {nullptr, 0},
+    {"float", 4},
+    {"double", 8},
+    {"int32", 4},
+    {"uint8", 1},
+    {"int16", 2},
+    {"int8", 1},
+    {"string", 0},
+    {"complex64", 8},
+    {"int64", 8},
+    {"bool", 1},
+    {"qint8", 1},
+    {"quint8", 1},
+    {"qint32", 4},
+    {"bfloat16", 2},
+    {"qint16", 2},
+    {"quint16", 2},
+    {"uint16", 2},
+    {"complex128", 16},
+    {"half", 2},
+    {nullptr, 0},
+    {nullptr, 0},
+    {"uint32", 4},
+    {"uint64", 8},
+    {"float8_e5m2", 1},
+    {"float8_e4m3fn", 1},
+    {"float8_e4m3fnuz", 1},
+    {"float8_e4m3b11fnuz", 1},
+    {"float8_e5m2fnuz", 1},
+    {"int4", 1},
     {"uint4", 1},
+    {"int2", 1},
+    {"uint2", 1},
+    {"float4_e2m1fn", 1},
 };
 
 const DTypeTraits& Traits(int32_t number) {

@@ -8,8 +8,9 @@ namespace {
 
 constexpr char kAccepted[] =
     "Accepted are bool, int8 to int64, uint8 to uint64, float16, float32, float64, complex64, "
-    "complex128, the ml_dtypes "
-    "types bfloat16, float8_e5m2, float8_e4m3fn, int4 and uint4, and bytes or str elements.";
+    "complex128, the ml_dtypes types bfloat16, float8_e5m2, float8_e4m3fn, float8_e4m3fnuz, "
+    "float8_e4m3b11fnuz, float8_e5m2fnuz, float4_e2m1fn, int2, uint2, int4 and uint4, and bytes or "
+    "str elements.";
 
 static_assert(sizeof(npy_intp) == sizeof(int64_t), "shapes are viewed in place");
 

@@ -56,11 +56,17 @@ struct MlDType {
   const char* name;
   DType dtype;
 };
-constexpr std::array<MlDType, 5> kMlDTypes = {{{"bfloat16", DType::kBfloat16},
-                                               {"float8_e5m2", DType::kFloat8E5M2},
-                                               {"float8_e4m3fn", DType::kFloat8E4M3FN},
-                                               {"int4", DType::kInt4},
-                                               {"uint4", DType::kUint4}}};
+constexpr std::array<MlDType, 11> kMlDTypes = {{{"bfloat16", DType::kBfloat16},
+                                                {"float8_e5m2", DType::kFloat8E5M2},
+                                                {"float8_e4m3fn", DType::kFloat8E4M3FN},
+                                                {"float8_e4m3fnuz", DType::kFloat8E4M3FNUZ},
+                                                {"float8_e4m3b11fnuz", DType::kFloat8E4M3B11FNUZ},
+                                                {"float8_e5m2fnuz", DType::kFloat8E5M2FNUZ},
+                                                {"int4", DType::kInt4},
+                                                {"uint4", DType::kUint4},
+                                                {"int2", DType::kInt2},
+                                                {"uint2", DType::kUint2},
+                                                {"float4_e2m1fn", DType::kFloat4E2M1FN}}};
 
 struct QuantizedDType {
   const char* name;

@@ -7,8 +7,8 @@
 
 namespace reverb_tf::python {
 
-// The element type of a numpy dtype in native byte order; kInvalid if there is none. bfloat16,
-// float8 and int4 are those of ml_dtypes; quantized types are TensorFlow's: structures of one field
+// The element type of a numpy dtype in native byte order; kInvalid if there is none. bfloat16 and
+// what has at most eight bits besides numpy's own types are those of ml_dtypes; quantized types are TensorFlow's: structures of one field
 // with the type's name. Bytes, str, object and StringDType arrays are kString. Needs the GIL; never
 // raises.
 DType DTypeOfDescr(PyArray_Descr* descr);

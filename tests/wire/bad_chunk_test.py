@@ -66,7 +66,7 @@ def chunk_mutations() -> dict[str, Callable[[schema_pb2.ChunkData], None]]:
             c.data.tensors[1].string_val.extend([b"a"] * 4),
         ),
     }
-    for value in (0, DT_RESOURCE, 21, 31, 101, -1, 2**31 - 1):
+    for value in (0, DT_RESOURCE, 21, 34, 101, -1, 2**31 - 1):
         mutations[f"dtype {value}"] = dtype(value)
     return mutations
 

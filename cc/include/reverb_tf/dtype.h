@@ -34,12 +34,18 @@ enum class DType : int32_t {
   kUint64 = 23,
   kFloat8E5M2 = 24,
   kFloat8E4M3FN = 25,
+  kFloat8E4M3FNUZ = 26,
+  kFloat8E4M3B11FNUZ = 27,
+  kFloat8E5M2FNUZ = 28,
   kInt4 = 29,
   kUint4 = 30,
+  kInt2 = 31,
+  kUint2 = 32,
+  kFloat4E2M1FN = 33,
 };
 
 // Bytes of one element in memory and in a (decompressed) chunk; 0 for kString and for numbers that
-// are not an element type of this library. int4 and uint4 take one byte.
+// are not an element type of this library. Types of less than eight bits take one byte.
 REVERB_TF_EXPORT size_t DTypeSize(DType dtype);
 
 // True for every member of DType but kInvalid; checks numbers that come from a peer.
