@@ -11,6 +11,8 @@ from reverb_tf import (
     client,
     errors,
     item_selectors,
+    platform,
+    pybind,
     rate_limiters,
     replay_sample,
     reverb_types,
@@ -18,8 +20,10 @@ from reverb_tf import (
     trajectory_writer,
 )
 from reverb_tf import item_selectors as selectors
+from reverb_tf._alias import install_as_reverb
 from reverb_tf.client import Client
 from reverb_tf.errors import DeadlineExceededError, ReverbError
+from reverb_tf.platform.default import checkpointers
 from reverb_tf.replay_sample import ReplaySample, SampleInfo
 from reverb_tf.server import Server, Table
 from reverb_tf.tensor_spec import BoundedTensorSpec, TensorSpec
@@ -43,9 +47,13 @@ __all__ = [
     "TrajectoryColumn",
     "TrajectoryDataset",
     "TrajectoryWriter",
+    "checkpointers",
     "client",
     "errors",
+    "install_as_reverb",
     "item_selectors",
+    "platform",
+    "pybind",
     "rate_limiters",
     "replay_sample",
     "reverb_types",

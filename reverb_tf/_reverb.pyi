@@ -152,7 +152,7 @@ class Sampler:
 class Client:
     """The calls of a reverb_tf.Client."""
 
-    def __init__(self, server_address: object) -> None: ...
+    def __init__(self, server_name: object) -> None: ...
     def insert(self, data: object | None, priorities: dict, timeout: object | None) -> object: ...
     def mutate_priorities(
         self, table: object, updates: dict, deletes: object, timeout: object | None
@@ -161,7 +161,8 @@ class Client:
         self, table: object, updates: object, deletes: object, timeout: object | None = None
     ) -> None: ...
     def Reset(self, table: object, timeout: object | None = None) -> None: ...
-    def ServerInfo(self, timeout: object | None = None) -> list: ...
+    def ServerInfo(self, timeout_sec: object | None = None) -> list: ...
+    def Checkpoint(self, timeout: object | None = None) -> object: ...
     def NewTrajectoryWriter(
         self, chunker_options: object, validate_items: bool, timeout: object | None = None
     ) -> TrajectoryWriter: ...
@@ -176,16 +177,19 @@ class Client:
 class Table:
     """The native part of a reverb_tf.Table."""
 
-    @staticmethod
-    def create(
-        name: object,
-        sampler: object,
-        remover: object,
-        max_size: int,
-        max_times_sampled: int,
-        rate_limiter: object,
-        signature: object | None,
-    ) -> Table: ...
+    def __init__(
+        self,
+        name: object | None,
+        sampler: object | None,
+        remover: object | None,
+        max_size: object,
+        max_times_sampled: object,
+        rate_limiter: object | None,
+        extensions: object = (),
+        signature: object | None = None,
+        *,
+        seed: object | None = None,
+    ) -> None: ...
     def name(self) -> str: ...
     def can_sample(self, arg: int, /) -> bool: ...
     def can_insert(self, arg: int, /) -> bool: ...
@@ -195,9 +199,15 @@ class Table:
 class Server:
     """The native part of a reverb_tf.Server."""
 
-    @staticmethod
-    def start(tables: list, host: object, port: int) -> Server: ...
+    def __init__(
+        self,
+        priority_tables: object,
+        port: object,
+        checkpointer: object | None = None,
+        *,
+        host: object = "[::]",
+    ) -> None: ...
     @property
     def port(self) -> int: ...
     def Stop(self) -> None: ...
-    def Wait(self, timeout: object | None = None) -> None: ...
+    def Wait(self, timeout: object | None = None) -> bool: ...

@@ -1,7 +1,11 @@
 """How the rows of a column are grouped into chunks."""
 
 
-class ConstantChunkerOptions:
+class ChunkerOptions:
+    """Base class."""
+
+
+class ConstantChunkerOptions(ChunkerOptions):
     """Chunks of a fixed length.
 
     Attributes:
@@ -31,7 +35,7 @@ class ConstantChunkerOptions:
         )
 
 
-class AutoTunedChunkerOptions:
+class AutoTunedChunkerOptions(ChunkerOptions):
     """Chunks whose length is found while writing, between 1 and num_keep_alive_refs.
 
     Attributes:

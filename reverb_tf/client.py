@@ -3,7 +3,7 @@
 from collections.abc import Generator, Iterable, Mapping
 from typing import Any
 
-from reverb_tf import chunker_options, reverb_types, trajectory_writer
+from reverb_tf import _arguments, chunker_options, reverb_types, trajectory_writer
 from reverb_tf._native import _reverb
 
 # Samples that Client.sample() asks for ahead of what its caller has taken, unless it is told otherwise.
@@ -86,17 +86,17 @@ class Client:
           Items as said above. `info` holds Python numbers, arrays are numpy's, strings are bytes in object arrays.
 
         Raises:
-          ValueError: num_samples is not >= 1, or columns differ in length with emit_timesteps.
+          TypeError: num_samples or max_in_flight_samples is no int.
+          ValueError: They are not >= 1, or columns differ in length with emit_timesteps.
           NotFoundError: There is no such table.
           DeadlineExceededError: An item took longer than `timeout`.
           UnavailableError: The server could not be reached.
         """
-        if num_samples == 0 or num_samples < -1:
-            raise ValueError(f"num_samples must be >= 1, got {num_samples}")
-        if max_in_flight_samples is not None and max_in_flight_samples < 1:
-            raise ValueError(f"max_in_flight_samples must be >= 1, got {max_in_flight_samples}")
         if num_samples == -1:
             return
+        num_samples = _arguments.count(num_samples, "num_samples")
+        if max_in_flight_samples is not None:
+            _arguments.count(max_in_flight_samples, "max_in_flight_samples")
         structure = None
         if unpack_as_table_signature:
             signature = self._table_signature(table, timeout)
@@ -145,11 +145,27 @@ class Client:
         """
         self._client.Reset(table, timeout)
 
+    def checkpoint(self, *, timeout: float | None = None) -> str:
+        """Makes the server write all its tables to disk and waits until it has.
+
+        Args:
+          timeout: Seconds; None: no limit.
+
+        Returns:
+          The folder that was written, on the machine of the server.
+
+        Raises:
+          ValueError: The server has no checkpointer, as all servers of this release.
+          DeadlineExceededError: The server did not answer in time.
+          UnavailableError: The server could not be reached.
+        """
+        return self._client.Checkpoint(timeout)
+
     def server_info(self, timeout: float | None = None) -> dict[str, reverb_types.TableInfo]:
         """Settings and counters of every table, by name.
 
         Args:
-          timeout: Seconds; None or 0: no limit.
+          timeout: Seconds; None or not above 0: no limit.
 
         Raises:
           DeadlineExceededError: The server did not answer in time.
@@ -157,7 +173,7 @@ class Client:
         """
         infos = [
             reverb_types.TableInfo.from_serialized_proto(info)
-            for info in self._client.ServerInfo(timeout or None)
+            for info in self._client.ServerInfo(timeout)
         ]
         self._signature_cache = {info.name: info.signature for info in infos}
         return {info.name: info for info in infos}

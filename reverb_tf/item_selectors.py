@@ -3,6 +3,8 @@
 import functools
 from typing import Any
 
+from reverb_tf import _arguments
+
 
 class ItemSelector:
     """Base class. Selectors are descriptions; one may be given to any number of tables.
@@ -46,7 +48,7 @@ class PrioritizedSelector(ItemSelector):
     kind = "prioritized"
 
     def __init__(self, priority_exponent: float):
-        self.priority_exponent = float(priority_exponent)
+        self.priority_exponent = _arguments.real(priority_exponent, "priority_exponent")
 
     def __repr__(self) -> str:
         return f"PrioritizedSelector(priority_exponent={self.priority_exponent:g})"

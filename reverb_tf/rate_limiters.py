@@ -7,8 +7,10 @@ With I inserts, S samples and D deletions so far, `n` samples are allowed if `I 
 
 import abc
 import math
-import operator
+import numbers
 import sys
+
+from reverb_tf import _arguments
 
 
 class InternalRateLimiter:
@@ -24,20 +26,16 @@ class InternalRateLimiter:
     def __init__(
         self, samples_per_insert: float, min_size_to_sample: int, min_diff: float, max_diff: float
     ):
-        try:
-            values = (float(samples_per_insert), float(min_diff), float(max_diff))
-            min_size = operator.index(min_size_to_sample)
-        except (TypeError, ValueError) as e:
-            raise TypeError(
-                "samples_per_insert, min_diff and max_diff must be floats and min_size_to_sample an int, got "
-                f"{samples_per_insert!r}, {min_diff!r}, {max_diff!r} and {min_size_to_sample!r}"
-            ) from e
+        values = (
+            _arguments.real(samples_per_insert, "samples_per_insert"),
+            _arguments.real(min_diff, "min_diff"),
+            _arguments.real(max_diff, "max_diff"),
+        )
         if not (values[0] > 0 and math.isfinite(values[0])):
             raise ValueError(
                 f"samples_per_insert must be > 0 and finite, got {samples_per_insert!r}"
             )
-        if not 1 <= min_size < 2**63:
-            raise ValueError(f"min_size_to_sample must be >= 1, got {min_size_to_sample!r}")
+        min_size = _arguments.count(min_size_to_sample, "min_size_to_sample")
         if math.isnan(values[1]) or math.isnan(values[2]):
             raise ValueError(
                 f"min_diff and max_diff must be numbers, got {min_diff!r} and {max_diff!r}"
@@ -120,7 +118,7 @@ class SampleToInsertRatio(RateLimiter):
         Raises:
           ValueError: A number is not as said above.
         """
-        if isinstance(error_buffer, float | int):
+        if isinstance(error_buffer, numbers.Real):
             offset = samples_per_insert * min_size_to_sample
             min_diff, max_diff = offset - error_buffer, offset + error_buffer
         else:

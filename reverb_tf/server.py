@@ -2,13 +2,15 @@
 
 import abc
 import collections
-import operator
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from reverb_tf import client, errors, item_selectors, rate_limiters, reverb_types
+from reverb_tf import _arguments, client, errors, item_selectors, rate_limiters, reverb_types
 from reverb_tf._native import _reverb
+
+if TYPE_CHECKING:
+    from reverb_tf.platform import checkpointers_lib
 
 
 class TableExtensionBase(metaclass=abc.ABCMeta):
@@ -17,26 +19,6 @@ class TableExtensionBase(metaclass=abc.ABCMeta):
     @abc.abstractmethod
     def build_internal_extensions(self, table_name: str) -> Sequence[Any]:
         """Returns the native extensions for the table of that name."""
-
-
-def _int32(value: Any, name: str) -> int:
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name} must be an int, got {value!r}") from None
-    if not -(2**31) <= number < 2**31:
-        raise TypeError(f"{name} must be a 32-bit int, got {value!r}")
-    return number
-
-
-def _count(value: Any, name: str) -> int:
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name} must be an int, got {value!r}") from None
-    if not 1 <= number < 2**63:
-        raise ValueError(f"{name} must be >= 1, got {value!r}")
-    return number
 
 
 class Table:
@@ -55,6 +37,8 @@ class Table:
         max_times_sampled: int = 0,
         extensions: Sequence[TableExtensionBase] = (),
         signature: reverb_types.SpecNest | None = None,
+        *,
+        seed: int | None = None,
     ):
         """Creates an empty table.
 
@@ -68,6 +52,8 @@ class Table:
           extensions: Objects whose native extensions the table gets.
           signature: Nest of TensorSpecs that items must match (either a single step or with a leading time axis);
             None: anything may be inserted.
+          seed: From 0 to 2**64 - 1; makes the choices of Uniform and Prioritized repeatable: the same calls in the same
+            order pick the same items. None: the system seeds them.
 
         Raises:
           ValueError: The name is empty, max_size < 1, or the signature has leaves that are no specs.
@@ -75,7 +61,7 @@ class Table:
         """
         if not name:
             raise ValueError("The name of a table must not be empty")
-        max_size = _int32(max_size, "max_size")
+        max_size = _arguments.int32(max_size, "max_size")
         if max_size <= 0:
             raise ValueError(f"max_size must be >= 1, got {max_size}")
         for role, selector in (("sampler", sampler), ("remover", remover)):
@@ -90,17 +76,19 @@ class Table:
         self._rate_limiter = rate_limiter
         self._extensions = extensions
         self._signature = signature
+        self._seed = seed
         for extension in extensions:
             if extension.build_internal_extensions(name):
                 raise TypeError(f"{extension!r} builds extensions that this release does not know")
-        self.internal_table = _reverb.Table.create(
+        self.internal_table = _reverb.Table(
             name=name,
             sampler=sampler,
             remover=remover,
             max_size=max_size,
-            max_times_sampled=_int32(max_times_sampled, "max_times_sampled"),
+            max_times_sampled=_arguments.int32(max_times_sampled, "max_times_sampled"),
             rate_limiter=rate_limiter.internal_limiter,
             signature=_encode_signature(signature),
+            seed=seed,
         )
 
     @classmethod
@@ -155,11 +143,11 @@ class Table:
 
     def can_sample(self, num_samples: int) -> bool:
         """Whether the rate limiter allows `num_samples` (>= 1) samples now; the size of the table does not count."""
-        return self.internal_table.can_sample(_count(num_samples, "num_samples"))
+        return self.internal_table.can_sample(_arguments.count(num_samples, "num_samples"))
 
     def can_insert(self, num_inserts: int) -> bool:
         """Whether the rate limiter allows `num_inserts` (>= 1) inserts now; the size of the table does not count."""
-        return self.internal_table.can_insert(_count(num_inserts, "num_inserts"))
+        return self.internal_table.can_insert(_arguments.count(num_inserts, "num_inserts"))
 
     def replace(
         self,
@@ -171,6 +159,8 @@ class Table:
         max_times_sampled: int | None = None,
         extensions: Sequence[TableExtensionBase] | None = None,
         signature: reverb_types.SpecNest | None = None,
+        *,
+        seed: int | None = None,
     ) -> "Table":
         """Returns a new, empty table with the settings of this one, except for those that are given."""
         info = self.info
@@ -194,6 +184,7 @@ class Table:
             max_times_sampled=pick(max_times_sampled, info.max_times_sampled),
             extensions=pick(extensions, self._extensions),
             signature=pick(signature, info.signature),
+            seed=pick(seed, self._seed),
         )
 
     def __repr__(self) -> str:
@@ -224,7 +215,7 @@ class Server:
         self,
         tables: Sequence[Table] | None = None,
         port: int | None = None,
-        checkpointer: None = None,
+        checkpointer: "checkpointers_lib.CheckpointerBase | None" = None,
         *,
         host: str = "[::]",
     ):
@@ -233,16 +224,21 @@ class Server:
         Args:
           tables: At least one, with distinct names.
           port: To listen on; None or 0: the system picks a free one, see `port`.
-          checkpointer: None: this release has no checkpoints.
+          checkpointer: None: this release has no checkpoints, and refuses what it could not keep.
           host: Address to listen on; "[::]" is every interface, "127.0.0.1" this machine alone.
 
         Raises:
           ValueError: No tables, two tables of one name, or the port cannot be listened on (BindError).
+          TypeError: What is given as a table is none, or the port is no int.
+          NotImplementedError: A checkpointer.
         """
         self._server = None
         if not tables:
             raise ValueError("A server needs at least one table")
         tables = list(tables)
+        for table in tables:
+            if not isinstance(table, Table):
+                raise TypeError(f"tables must hold reverb_tf.Tables, got {table!r}")
         counts = collections.Counter(table.name for table in tables)
         duplicates = sorted(name for name, count in counts.items() if count > 1)
         if duplicates:
@@ -251,15 +247,15 @@ class Server:
             )
         if checkpointer is not None:
             raise NotImplementedError(
-                f"checkpointer must be None in this release, got {checkpointer!r}"
+                f"This release writes no checkpoints: checkpointer must be None, got {checkpointer!r}"
             )
         self._tables = tables
-        port = 0 if port is None else _int32(port, "port")
+        port = 0 if port is None else _arguments.int32(port, "port")
         if not 0 <= port < 2**16:
             raise ValueError(f"port must be between 0 and 65535, got {port}")
         try:
-            self._server = _reverb.Server.start(
-                [table.internal_table for table in tables], host, port
+            self._server = _reverb.Server(
+                [table.internal_table for table in tables], port, host=host
             )
         except errors.UnavailableError as e:
             raise errors.BindError(str(e)) from None

@@ -142,6 +142,20 @@ Status ClientImpl::Reset(const std::string& table, const WaitOptions& wait) {
   });
 }
 
+Result<std::string> ClientImpl::Checkpoint(const WaitOptions& wait) {
+  REVERB_TF_RETURN_IF_ERROR(endpoint_->fork_guard().Check());
+  CallSubject subject(endpoint_.get(), "the answer to Checkpoint");
+  using R = Result<std::string>;
+  return Await<R>(endpoint_->clock(), wait, &subject, [&](std::function<void(R)> done) {
+    return UnaryCall<R>::Start(
+        endpoint_,
+        [](Transport* transport, std::function<void(R)> callback) {
+          return transport->Checkpoint(std::move(callback));
+        },
+        std::move(done), subject.trouble());
+  });
+}
+
 Result<std::vector<uint64_t>> ClientImpl::Insert(const TensorView* values, int32_t n,
                                                  const std::vector<TableAndPriority>& targets,
                                                  const WaitOptions& wait) {

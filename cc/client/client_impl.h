@@ -32,6 +32,7 @@ class ClientImpl : public Client {
                                               std::vector<uint64_t> deletes,
                                               StatusCallback callback) override;
   Status Reset(const std::string& table, const WaitOptions& wait) override;
+  Result<std::string> Checkpoint(const WaitOptions& wait) override;
   Result<std::vector<uint64_t>> Insert(const TensorView* values, int32_t n,
                                        const std::vector<TableAndPriority>& targets,
                                        const WaitOptions& wait) override;

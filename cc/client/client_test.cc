@@ -137,6 +137,13 @@ TEST_P(ClientTest, MutateAndReset) {
             StatusCode::kDeadlineExceeded);
 }
 
+TEST_P(ClientTest, CheckpointOfAServerWithoutCheckpointer) {
+  Start({UniformOptions("a")});
+  const Status status = client_->Checkpoint(Soon()).status();
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(status.message(), HasSubstr("no checkpointer"));
+}
+
 TEST_P(ClientTest, ServerInfoAndSignatures) {
   Start({UniformOptions("a"), UniformOptions("b")});
   const auto info = client_->GetServerInfo(Soon());

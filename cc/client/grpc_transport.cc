@@ -97,6 +97,20 @@ class GrpcTransport : public Transport {
     return CancelOf(call);
   }
 
+  CancelFunction Checkpoint(std::function<void(Result<std::string>)> callback) override {
+    using Call = UnaryCall<pb::CheckpointRequest, pb::CheckpointResponse>;
+    auto call = std::make_shared<Call>(channel_);
+    stub_.async()->Checkpoint(&call->context, &call->request, &call->response,
+                              [call, callback = std::move(callback)](const grpc::Status& status) {
+                                if (status.ok()) {
+                                  callback(call->response.checkpoint_path());
+                                } else {
+                                  callback(FromGrpcStatus(status));
+                                }
+                              });
+    return CancelOf(call);
+  }
+
   bool holds_chunks() const override { return true; }
 
   bool IsTransient(const Status& status) const override {

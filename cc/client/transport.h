@@ -98,6 +98,7 @@ class Transport {
                                 const std::vector<uint64_t>& deletes,
                                 std::function<void(Status)> callback) = 0;
   virtual CancelFunction Reset(const std::string& table, std::function<void(Status)> callback) = 0;
+  virtual CancelFunction Checkpoint(std::function<void(Result<std::string>)> callback) = 0;
 
   // Whether insert streams hold chunks. If not, batches need no chunks and no keep keys.
   virtual bool holds_chunks() const = 0;

@@ -58,6 +58,10 @@ std::atomic<LocalRegistry*> global_registry{nullptr};
 
 }  // namespace
 
+Status NoCheckpointerError() {
+  return InvalidArgumentError("no checkpointer is configured for the server");
+}
+
 std::shared_ptr<Table> LocalServer::Find(const std::string& table_name) const {
   for (const std::shared_ptr<Table>& table : tables) {
     if (table->name() == table_name) return table;

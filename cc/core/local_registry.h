@@ -11,6 +11,7 @@
 
 #include "cc/core/mutex.h"
 #include "cc/core/table.h"
+#include "reverb_tf/status.h"
 
 namespace reverb_tf::core {
 
@@ -23,6 +24,9 @@ struct LocalServer {
   // Null when there is no such table.
   std::shared_ptr<Table> Find(const std::string& table_name) const;
 };
+
+// What a server answers to a request for a checkpoint.
+Status NoCheckpointerError();
 
 // Thread-safe.
 class LocalRegistry {

@@ -54,6 +54,7 @@ class FakeClient : public Client {
     return [] {};
   }
   Status Reset(const std::string& table, const WaitOptions& wait) override { return Unused(); }
+  Result<std::string> Checkpoint(const WaitOptions& wait) override { return Unused(); }
   Result<std::vector<uint64_t>> Insert(const TensorView* values, int32_t n,
                                        const std::vector<TableAndPriority>& targets,
                                        const WaitOptions& wait) override {

@@ -16,13 +16,25 @@ std::string TextArgument(nb::handle value, const char* name) {
                                    " (" + TypeName(value.ptr()) + ").");
 }
 
-uint64_t KeyArgument(nb::handle value) {
+uint64_t KeyArgument(nb::handle value) { return Uint64Argument(value, "A key"); }
+
+uint64_t Uint64Argument(nb::handle value, const char* name) {
   nb::object index = nb::steal(PyNumber_Index(value.ptr()));
-  uint64_t key = index.is_valid() ? PyLong_AsUnsignedLongLong(index.ptr()) : 0;
-  if (index.is_valid() && PyErr_Occurred() == nullptr) return key;
+  uint64_t number = index.is_valid() ? PyLong_AsUnsignedLongLong(index.ptr()) : 0;
+  if (index.is_valid() && PyErr_Occurred() == nullptr) return number;
+  PyErr_Clear();
+  ThrowPython(PyExc_TypeError, std::string(name) + " must be an int from 0 to 2**64 - 1, got " +
+                                   ShortRepr(value.ptr()) + ".");
+}
+
+int32_t Int32Argument(nb::handle value, const char* name) {
+  nb::object index = nb::steal(PyNumber_Index(value.ptr()));
+  int64_t number = index.is_valid() ? PyLong_AsLongLong(index.ptr()) : 0;
+  if (index.is_valid() && PyErr_Occurred() == nullptr && number == static_cast<int32_t>(number))
+    return static_cast<int32_t>(number);
   PyErr_Clear();
   ThrowPython(PyExc_TypeError,
-              "A key must be an int from 0 to 2**64 - 1, got " + ShortRepr(value.ptr()) + ".");
+              std::string(name) + " must be a 32-bit int, got " + ShortRepr(value.ptr()) + ".");
 }
 
 double PriorityArgument(nb::handle value) {

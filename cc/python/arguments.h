@@ -15,6 +15,12 @@ std::string TextArgument(nanobind::handle value, const char* name);
 // An integer from 0 to 2**64 - 1; numpy's integers count.
 uint64_t KeyArgument(nanobind::handle value);
 
+// As KeyArgument(), with the argument's name in the error text.
+uint64_t Uint64Argument(nanobind::handle value, const char* name);
+
+// An integer of 32 bits.
+int32_t Int32Argument(nanobind::handle value, const char* name);
+
 // A number.
 double PriorityArgument(nanobind::handle value);
 

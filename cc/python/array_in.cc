@@ -76,6 +76,14 @@ void ArrayViews::Push(DType dtype, int rank, const int64_t* dims, const void* da
 
 void ArrayViews::AddAbsent() { views_.emplace_back(); }
 
+// Puts the path in front of a TypeError's text.
+void ArrayViews::NamePath(const nb::python_error& error, nb::handle path) {
+  if (!error.matches(PyExc_TypeError) || nb::len(path) == 0) return;
+  nb::object text = nb::str(error.value());
+  error.value().attr("args") =
+      nb::make_tuple(nb::str("Field {}: {}").attr("format")(nb::repr(path), text));
+}
+
 void ArrayViews::Add(PyObject* value) {
   if (PyArray_Check(value)) {
     AddArray(nb::borrow(value));

@@ -31,6 +31,17 @@ class ArrayViews {
   // what was given and what is accepted.
   void Add(PyObject* value);
 
+  // The same; `path()`, a tuple, tells in the error text where the value is.
+  template <typename Path>
+  void Add(PyObject* value, Path&& path) {
+    try {
+      Add(value);
+    } catch (nb::python_error& error) {
+      NamePath(error, path());
+      throw;
+    }
+  }
+
   // Adds the view that marks an absent column.
   void AddAbsent();
 
@@ -48,6 +59,7 @@ class ArrayViews {
     double c128[2];
   };
 
+  static void NamePath(const nb::python_error& error, nb::handle path);
   bool AddScalar(PyObject* value);
   void AddArray(nb::object array);
   void AddStringArray(PyArrayObject* array);

@@ -70,7 +70,12 @@ class NativeClient {
   nb::object Insert(nb::handle data, const nb::dict& priorities, nb::handle timeout) {
     Duration limit = TimeoutFromSeconds(timeout);
     ArrayViews views;
-    VisitLeaves(data.ptr(), [&views](PyObject* leaf) { views.Add(leaf); });
+    VisitLeaves(data.ptr(), [&views, data](PyObject* leaf) {
+      views.Add(leaf, [&views, data] {
+        nb::list leaves = FlattenWithPath(data);
+        return nb::object(leaves[static_cast<size_t>(views.size())][0]);
+      });
+    });
     std::vector<TableAndPriority> targets = Targets(priorities);
     return KeyList(Call(limit, [&](Client& client, const WaitOptions& wait) {
       return client.Insert(views.data(), views.size(), targets, wait);
@@ -109,14 +114,23 @@ class NativeClient {
           [&](Client& client, const WaitOptions& wait) { return client.Reset(name, wait); });
   }
 
-  nb::list ServerInfo(nb::handle timeout) {
+  // A limit of 0 or less is none.
+  nb::list ServerInfo(nb::handle timeout_sec) {
+    double seconds = timeout_sec.is_none() ? 0.0 : PyFloat_AsDouble(timeout_sec.ptr());
+    bool unlimited = seconds <= 0.0 && PyErr_Occurred() == nullptr;
+    PyErr_Clear();  // TimeoutFromSeconds says what is wrong
     reverb_tf::ServerInfo info =
-        Call(TimeoutFromSeconds(timeout),
+        Call(unlimited ? kInfiniteDuration : TimeoutFromSeconds(timeout_sec),
              [](Client& client, const WaitOptions& wait) { return client.GetServerInfo(wait); });
     nb::list tables;
     for (const std::string& table : info.tables)
       tables.append(nb::bytes(table.data(), table.size()));
     return tables;
+  }
+
+  std::string Checkpoint(nb::handle timeout) {
+    return Call(TimeoutFromSeconds(timeout),
+                [](Client& client, const WaitOptions& wait) { return client.Checkpoint(wait); });
   }
 
   NativeWriter NewTrajectoryWriter(nb::handle chunker, bool validate_items, nb::handle timeout) {
@@ -157,7 +171,7 @@ class NativeClient {
 
 void DefineClient(nb::module_& m) {
   nb::class_<NativeClient>(m, "Client", "The calls of a reverb_tf.Client.")
-      .def(nb::init<nb::handle>(), nb::arg("server_address"))
+      .def(nb::init<nb::handle>(), nb::arg("server_name"))
       .def("insert", &NativeClient::Insert, nb::arg("data").none(), nb::arg("priorities"),
            nb::arg("timeout").none())
       .def("mutate_priorities", &NativeClient::UpdateDict, nb::arg("table"), nb::arg("updates"),
@@ -165,7 +179,15 @@ void DefineClient(nb::module_& m) {
       .def("MutatePriorities", &NativeClient::MutatePriorities, nb::arg("table"),
            nb::arg("updates"), nb::arg("deletes"), nb::arg("timeout").none() = nb::none())
       .def("Reset", &NativeClient::Reset, nb::arg("table"), nb::arg("timeout").none() = nb::none())
-      .def("ServerInfo", &NativeClient::ServerInfo, nb::arg("timeout").none() = nb::none())
+      .def("ServerInfo", &NativeClient::ServerInfo, nb::arg("timeout_sec").none() = nb::none())
+      .def(
+          "Checkpoint",
+          [](NativeClient& self, nb::handle timeout) {
+            std::string path = self.Checkpoint(timeout);
+            return nb::steal(PyUnicode_DecodeFSDefaultAndSize(
+                path.data(), static_cast<Py_ssize_t>(path.size())));
+          },
+          nb::arg("timeout").none() = nb::none())
       .def("NewTrajectoryWriter", &NativeClient::NewTrajectoryWriter, nb::arg("chunker_options"),
            nb::arg("validate_items"), nb::arg("timeout").none() = nb::none())
       .def("NewSampler", &NativeClient::NewSampler, nb::arg("table"), nb::arg("max_samples"),

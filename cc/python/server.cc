@@ -1,5 +1,6 @@
 #include "cc/python/server.h"
 
+#include <new>
 #include <string>
 #include <utility>
 
@@ -28,12 +29,23 @@ class NativeServer {
     server_.reset();
   }
 
-  static NativeServer Start(nb::list tables, nb::handle host, int port) {
+  static NativeServer Start(nb::handle tables, nb::handle port, nb::handle checkpointer,
+                            nb::handle host) {
+    if (!checkpointer.is_none()) {
+      ThrowPython(PyExc_NotImplementedError,
+                  "This release writes no checkpoints: checkpointer must be None, got " +
+                      ShortRepr(checkpointer.ptr()) + ".");
+    }
     ServerOptions options;
     options.host = TextArgument(host, "host");
-    options.port = port;
-    for (nb::handle table : tables)
+    options.port = Int32Argument(port, "port");
+    for (nb::handle table : tables) {
+      if (!nb::isinstance<NativeTable>(table)) {
+        ThrowPython(PyExc_TypeError,
+                    "priority_tables must hold native tables, got " + ShortRepr(table.ptr()) + ".");
+      }
       options.tables.push_back(nb::cast<const NativeTable&>(table).table);
+    }
     UseProcess();
     return NativeServer(ValueOrThrow(RunBlocking(kInfiniteDuration, [&](const WaitOptions&) {
       return reverb_tf::Server::Start(std::move(options));
@@ -49,11 +61,13 @@ class NativeServer {
     server->Stop();
   }
 
-  void Wait(nb::handle timeout) {
+  // False: the server was stopped. Ctrl-C raises KeyboardInterrupt.
+  bool Wait(nb::handle timeout) {
     CheckProcess();
     std::shared_ptr<reverb_tf::Server> server = server_;
     ThrowIfError(RunBlocking(TimeoutFromSeconds(timeout),
                              [&](const WaitOptions& wait) { return server->Wait(wait); }));
+    return false;
   }
 
  private:
@@ -64,8 +78,14 @@ class NativeServer {
 
 void DefineServer(nb::module_& m) {
   nb::class_<NativeServer>(m, "Server", "The native part of a reverb_tf.Server.")
-      .def_static("start", &NativeServer::Start, nb::arg("tables"), nb::arg("host"),
-                  nb::arg("port"))
+      .def(
+          "__init__",
+          [](NativeServer* self, nb::handle tables, nb::handle port, nb::handle checkpointer,
+             nb::handle host) {
+            new (self) NativeServer(NativeServer::Start(tables, port, checkpointer, host));
+          },
+          nb::arg("priority_tables"), nb::arg("port"), nb::arg("checkpointer").none() = nb::none(),
+          nb::kw_only(), nb::arg("host") = "[::]")
       .def_prop_ro("port", &NativeServer::port)
       .def("Stop", &NativeServer::Stop)
       .def("Wait", &NativeServer::Wait, nb::arg("timeout").none() = nb::none());

@@ -3,6 +3,8 @@
 #include <nanobind/stl/string_view.h>
 
 #include <array>
+#include <new>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -28,7 +30,11 @@ constexpr std::array<KindName, 6> kKinds = {{{"fifo", SelectorOptions::Kind::kFi
                                              {"max_heap", SelectorOptions::Kind::kMaxHeap}}};
 
 // `selector` is an item_selectors.ItemSelector.
-SelectorOptions Selector(nb::handle selector) {
+SelectorOptions Selector(nb::handle selector, const char* role) {
+  if (!nb::hasattr(selector, "kind")) {
+    ThrowPython(PyExc_TypeError,
+                std::string(role) + " must be a selector, got " + ShortRepr(selector.ptr()) + ".");
+  }
   SelectorOptions options;
   auto kind = nb::cast<std::string_view>(selector.attr("kind"));
   options.priority_exponent = nb::cast<double>(selector.attr("priority_exponent"));
@@ -40,8 +46,13 @@ SelectorOptions Selector(nb::handle selector) {
   ThrowPython(PyExc_ValueError, "There is no selector of kind " + std::string(kind) + ".");
 }
 
-// `limiter` is the RateLimiter that rate_limiters.RateLimiter.internal_limiter returns.
+// `limiter` is a rate_limiters.InternalRateLimiter.
 RateLimiterOptions Limiter(nb::handle limiter) {
+  if (!nb::hasattr(limiter, "samples_per_insert")) {
+    ThrowPython(PyExc_TypeError,
+                "rate_limiter must be the internal_limiter of a rate limiter, got " +
+                    ShortRepr(limiter.ptr()) + ".");
+  }
   RateLimiterOptions options;
   options.samples_per_insert = nb::cast<double>(limiter.attr("samples_per_insert"));
   options.min_size_to_sample = nb::cast<int64_t>(limiter.attr("min_size_to_sample"));
@@ -50,19 +61,32 @@ RateLimiterOptions Limiter(nb::handle limiter) {
   return options;
 }
 
-NativeTable MakeTable(nb::handle name, nb::handle sampler, nb::handle remover, int32_t max_size,
-                      int32_t max_times_sampled, nb::handle rate_limiter, nb::handle signature) {
+std::optional<std::string> Signature(nb::handle signature) {
+  if (signature.is_none()) return std::nullopt;
+  if (!PyBytes_Check(signature.ptr())) {
+    ThrowPython(PyExc_TypeError, "signature must be the bytes of a StructuredValue or None, got " +
+                                     ShortRepr(signature.ptr()) + ".");
+  }
+  return std::string(PyBytes_AS_STRING(signature.ptr()),
+                     static_cast<size_t>(PyBytes_GET_SIZE(signature.ptr())));
+}
+
+NativeTable MakeTable(nb::handle name, nb::handle sampler, nb::handle remover, nb::handle max_size,
+                      nb::handle max_times_sampled, nb::handle rate_limiter, nb::handle extensions,
+                      nb::handle signature, nb::handle seed) {
   TableOptions options;
   options.name = TextArgument(name, "name");
-  options.sampler = Selector(sampler);
-  options.remover = Selector(remover);
-  options.max_size = max_size;
-  options.max_times_sampled = max_times_sampled;
+  options.sampler = Selector(sampler, "sampler");
+  options.remover = Selector(remover, "remover");
+  options.max_size = Int32Argument(max_size, "max_size");
+  options.max_times_sampled = Int32Argument(max_times_sampled, "max_times_sampled");
   options.rate_limiter = Limiter(rate_limiter);
-  if (!signature.is_none()) {
-    auto bytes = nb::cast<nb::bytes>(signature);
-    options.signature = std::string(bytes.c_str(), bytes.size());
+  for (nb::handle extension : extensions) {
+    ThrowPython(PyExc_TypeError,
+                "This release knows no table extensions, got " + ShortRepr(extension.ptr()) + ".");
   }
+  options.signature = Signature(signature);
+  if (!seed.is_none()) options.seed = Uint64Argument(seed, "seed");
   return NativeTable{ValueOrThrow(reverb_tf::Table::Create(std::move(options)))};
 }
 
@@ -76,9 +100,18 @@ auto WithoutGil(const NativeTable& table, Call&& call) {
 
 void DefineTable(nb::module_& m) {
   nb::class_<NativeTable>(m, "Table", "The native part of a reverb_tf.Table.")
-      .def_static("create", &MakeTable, nb::arg("name"), nb::arg("sampler"), nb::arg("remover"),
-                  nb::arg("max_size"), nb::arg("max_times_sampled"), nb::arg("rate_limiter"),
-                  nb::arg("signature").none())
+      .def(
+          "__init__",
+          [](NativeTable* self, nb::handle name, nb::handle sampler, nb::handle remover,
+             nb::handle max_size, nb::handle max_times_sampled, nb::handle rate_limiter,
+             nb::handle extensions, nb::handle signature, nb::handle seed) {
+            new (self) NativeTable(MakeTable(name, sampler, remover, max_size, max_times_sampled,
+                                             rate_limiter, extensions, signature, seed));
+          },
+          nb::arg("name").none(), nb::arg("sampler").none(), nb::arg("remover").none(),
+          nb::arg("max_size"), nb::arg("max_times_sampled"), nb::arg("rate_limiter").none(),
+          nb::arg("extensions") = nb::tuple(), nb::arg("signature").none() = nb::none(),
+          nb::kw_only(), nb::arg("seed").none() = nb::none())
       .def("name", [](const NativeTable& self) { return nb::str(self.table->name().c_str()); })
       .def("can_sample",
            [](const NativeTable& self, int64_t n) {

@@ -82,11 +82,11 @@ void WriterCore::Append(nb::handle data, bool partial) {
 
 void WriterCore::AppendNative(bool partial) {
   views_.Clear();
-  for (const nb::object& value : values_) {
-    if (IsAbsent(value)) {
+  for (size_t i = 0; i < values_.size(); ++i) {
+    if (IsAbsent(values_[i])) {
       views_.AddAbsent();
     } else {
-      views_.Add(value.ptr());
+      views_.Add(values_[i].ptr(), [&] { return history(i).path(); });
     }
   }
   refs_.assign(values_.size(), StepRef());

@@ -39,7 +39,7 @@ ReverbService::InitializeConnection(grpc::CallbackServerContext*) {
 grpc::ServerUnaryReactor* ReverbService::Checkpoint(grpc::CallbackServerContext* context,
                                                     const deepmind::reverb::CheckpointRequest*,
                                                     deepmind::reverb::CheckpointResponse*) {
-  return Finish(context, InvalidArgumentError("no checkpointer is configured for the server"));
+  return Finish(context, core::NoCheckpointerError());
 }
 
 grpc::ServerUnaryReactor* ReverbService::MutatePriorities(grpc::CallbackServerContext* context,

@@ -52,6 +52,19 @@ def mismatch_text(built: str, installed: str) -> str:
     )
 
 
+def check_version(library: pathlib.Path = _LIBRARY) -> types.ModuleType:
+    """Returns the module `tensorflow`.
+
+    Raises:
+      ImportError: TensorFlow is missing or has another minor version than the library was built for.
+    """
+    tf = import_tensorflow("The graph side of reverb_tf")
+    built, installed = built_for(library), tf.version.VERSION
+    if _minor(built) != _minor(installed):
+        raise ImportError(mismatch_text(built, installed))
+    return tf
+
+
 def load(library: pathlib.Path) -> types.ModuleType:
     """Loads `library` and returns the module of its op wrappers.
 
@@ -59,11 +72,8 @@ def load(library: pathlib.Path) -> types.ModuleType:
       ImportError: TensorFlow is missing or has another minor version than the library was built for, or the library
         cannot be loaded.
     """
-    tf = import_tensorflow("The graph side of reverb_tf")
-    built = built_for(library)
-    installed = tf.version.VERSION
-    if _minor(built) != _minor(installed):
-        raise ImportError(mismatch_text(built, installed))
+    tf = check_version(library)
+    built, installed = built_for(library), tf.version.VERSION
     try:
         return tf.load_op_library(str(library))
     except tf.errors.OpError as error:

@@ -19,11 +19,23 @@ _DTYPES = [
         "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128".split()
     )
 ]
-_DTYPES += [
-    np.dtype(getattr(ml_dtypes, name))
-    for name in ("bfloat16", "float8_e5m2", "float8_e4m3fn", "int4", "uint4")
-]
+# Bits that an element uses; older releases of ml_dtypes do not have all of them.
+_ML_DTYPES = {
+    "bfloat16": 16,
+    "float8_e5m2": 8,
+    "float8_e4m3fn": 8,
+    "float8_e4m3fnuz": 8,
+    "float8_e4m3b11fnuz": 8,
+    "float8_e5m2fnuz": 8,
+    "float4_e2m1fn": 4,
+    "int4": 4,
+    "uint4": 4,
+    "int2": 2,
+    "uint2": 2,
+}
+_DTYPES += [np.dtype(getattr(ml_dtypes, name)) for name in _ML_DTYPES if hasattr(ml_dtypes, name)]
 _LAYOUTS = ["C", "F", "strided", "reversed", "transposed", "swapped", "read-only", "offset"]
+_LAYOUTS += ["backwards", "mixed"]
 
 
 @pytest.fixture(params=["local", "grpc"], scope="module")
@@ -44,8 +56,12 @@ def random_array(seed: int, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarr
     rng = np.random.default_rng(seed)
     if dtype == np.bool_:
         return rng.integers(0, 2, shape).astype(np.bool_)
-    if dtype.name in ("int4", "uint4"):
-        return rng.integers(0, 8, shape).astype(np.int8).astype(dtype)
+    bits = _ML_DTYPES.get(dtype.name, 8)
+    if bits < 8 and "float" in dtype.name:
+        return rng.integers(0, 2**bits, shape, np.uint8).view(dtype)
+    if bits < 8:
+        low = 0 if dtype.name.startswith("u") else -(2 ** (bits - 1))
+        return rng.integers(low, low + 2**bits, shape).astype(np.int8).astype(dtype)
     size = int(np.prod(shape)) * dtype.itemsize
     return np.frombuffer(rng.bytes(size), dtype).reshape(shape)
 
@@ -68,8 +84,16 @@ def lay_out(array: np.ndarray, layout: str) -> np.ndarray:
         return wide[..., ::2]
     if layout == "reversed":
         return array[::-1].copy()[::-1]
+    if layout == "backwards":  # strides below 0 only
+        index = (slice(None, None, -1),) * array.ndim
+        return array[index].copy()[index]
     if layout == "transposed":
         return array.T.copy().T
+    if layout == "mixed":  # every second row of an array whose axes are the other way round
+        wide = np.zeros((*array.shape[1:], 2 * array.shape[0]), array.dtype)
+        view = np.moveaxis(wide, -1, 0)[1::2]
+        view[...] = array
+        return view
     if layout == "offset":  # not aligned
         raw = np.zeros(array.nbytes + 1, np.uint8)[1:]
         view = raw.view(array.dtype).reshape(array.shape)
@@ -293,6 +317,101 @@ def test_a_conversion_that_fails_says_why():
     client = reverb.Client(f"localhost:{support.unused_port()}")
     with pytest.raises(TypeError, match="it lives on a GPU"):
         client.insert([Broken()], {"q": 1.0})
+
+
+def test_broadcast_arrays(client):
+    array = np.broadcast_to(np.arange(3, dtype=np.int16), (4, 3))  # a stride of 0
+    rows = np.broadcast_to(np.float32(2.5), (2, 2))
+    client.insert([array, rows], {"q": 1.0})
+    ((step,),) = client.sample("q")
+    assert_same(step.data[0], array)
+    assert_same(step.data[1], rows)
+
+
+@pytest.mark.parametrize("layout", _LAYOUTS)
+@pytest.mark.parametrize("dtype", _DTYPES, ids=str)
+def test_every_dtype_in_every_layout(client, dtype, layout):
+    expected = random_array(3, (3, 4, 2), dtype)
+    client.insert([lay_out(expected, layout)], {"q": 1.0})
+    ((step,),) = client.sample("q")
+    assert_same(step.data[0], expected)
+
+
+@pytest.mark.parametrize("dtype", _DTYPES, ids=str)
+def test_scalars_and_empty_arrays_of_every_dtype(client, dtype):
+    values = [random_array(1, shape, dtype) for shape in ((), (0,), (2, 0, 3))]
+    client.insert([values[0][()], *values], {"q": 1.0})
+    ((step,),) = client.sample("q")
+    for got, expected in zip(step.data, [values[0], *values], strict=True):
+        assert_same(got, expected)
+
+
+_REFUSED = [
+    np.array("2026-01-01", "M8[D]"),
+    np.array(3, "m8[s]"),
+    np.longdouble(1),
+    np.clongdouble(1),
+    np.zeros(2, [("a", "i4"), ("b", "i4")]),
+    np.zeros(2, "V3"),
+    np.array([1, None], object),
+]
+_REFUSED += [
+    np.zeros(2, getattr(ml_dtypes, name))
+    for name in ("float8_e8m0fnu", "float8_e3m4", "float6_e2m3fn")
+    if hasattr(ml_dtypes, name)
+]
+
+
+@pytest.mark.parametrize("value", _REFUSED, ids=lambda value: str(value.dtype))
+def test_other_dtypes_are_refused_by_name_and_path(client, value):
+    wanted = "bytes or str" if value.dtype == object else str(value.dtype.str)
+    if value.dtype.kind == "V" and value.dtype.names is None and value.dtype.num > 256:
+        wanted = value.dtype.name
+    with pytest.raises(TypeError) as e:
+        client.insert({"a": 1, "b": (2, [value])}, {"q": 1.0})
+    assert "('b', 1, 0)" in str(e.value) and wanted in str(e.value), str(e.value)
+    with client.trajectory_writer(1) as writer:
+        with pytest.raises(TypeError) as e:
+            writer.append({"b": [0, value]})
+    assert "('b', 1)" in str(e.value)
+    with pytest.raises(TypeError):
+        client.insert(value, {"q": 1.0})
+
+
+def _torch_tensors():
+    torch = pytest.importorskip("torch")
+    base = torch.arange(24, dtype=torch.float32).reshape(2, 3, 4)
+    yield base, base.numpy()
+    yield base.permute(2, 0, 1)[::2], base.numpy().transpose(2, 0, 1)[::2]
+    yield base[:, 1], base.numpy()[:, 1]
+    yield torch.tensor(7), np.array(7)
+    yield torch.tensor([True, False]), np.array([True, False])
+    yield torch.zeros(0, 3, dtype=torch.int16), np.zeros((0, 3), np.int16)
+    yield torch.tensor([1 + 2j]), np.array([1 + 2j], np.complex64)
+
+
+def _jax_arrays():
+    jax = pytest.importorskip("jax")
+    base = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    yield jax.numpy.asarray(base), base
+    yield jax.numpy.asarray(base).T[::2], base.T[::2]
+    yield jax.numpy.asarray(base, jax.numpy.bfloat16), base.astype(ml_dtypes.bfloat16)
+    yield jax.numpy.int32(7), np.array(7, np.int32)
+    yield jax.numpy.zeros((0, 2), bool), np.zeros((0, 2), bool)
+
+
+@pytest.mark.parametrize("arrays", [_torch_tensors, _jax_arrays])
+def test_arrays_of_other_libraries(client, arrays):
+    for array, expected in arrays():
+        client.insert([array], {"q": 1.0}, timeout=support.PATIENCE)
+        ((step,),) = client.sample("q", timeout=support.PATIENCE)
+        assert_same(step.data[0], np.ascontiguousarray(expected).reshape(expected.shape))
+
+
+def test_torch_tensors_that_need_a_gradient_are_refused_with_what_torch_says(client):
+    torch = pytest.importorskip("torch")
+    with pytest.raises(TypeError, match="grad"):
+        client.insert([torch.zeros(2, requires_grad=True)], {"q": 1.0})
 
 
 def test_large_columns(client):

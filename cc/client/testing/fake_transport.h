@@ -154,6 +154,10 @@ class FakeTransport : public Transport {
     callback(OkStatus());
     return [] {};
   }
+  CancelFunction Checkpoint(std::function<void(Result<std::string>)> callback) override {
+    callback(std::string("/the/checkpoint"));
+    return [] {};
+  }
   bool holds_chunks() const override { return true; }
   bool IsTransient(const Status& status) const override {
     return status.code() == StatusCode::kUnavailable;

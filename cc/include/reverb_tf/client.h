@@ -84,6 +84,10 @@ class REVERB_TF_EXPORT Client : public std::enable_shared_from_this<Client> {
 
   virtual Status Reset(const std::string& table, const WaitOptions& wait) = 0;
 
+  // Makes the server write all tables to disk; blocks until it has. Returns the folder that was
+  // written, on the server's machine. INVALID_ARGUMENT: the server has no checkpointer.
+  virtual Result<std::string> Checkpoint(const WaitOptions& wait) = 0;
+
   // Inserts one step of n arrays (items of length 1, with a leading axis of 1) into each of
   // `targets` and returns their keys when the server has confirmed all. All targets share one
   // chunk. INVALID_ARGUMENT: no targets, NaN priority, unknown table, signature mismatch (as a step

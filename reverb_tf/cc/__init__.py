@@ -1,0 +1,1 @@
+"""The generated messages, under the paths that dm-reverb gives them."""

@@ -1,0 +1,1 @@
+"""What a platform may replace: where checkpoints go, how flags are read. Paths as in dm-reverb."""

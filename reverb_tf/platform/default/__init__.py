@@ -1,0 +1,1 @@
+"""What is used where nothing else is said."""

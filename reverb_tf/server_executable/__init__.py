@@ -1,0 +1,1 @@
+"""The reverb_server command."""
