@@ -262,9 +262,11 @@ def test_exactly_as_many_items_are_taken_as_asked_for(serve):
 
 
 def test_timeouts(serve):
-    client = reverb.Client(serve(_QUEUE).address)
+    client = reverb.Client(
+        serve('[reverb.Table.queue("q", 3), reverb.Table.queue("empty", 3)]').address
+    )
     with pytest.raises(errors.DeadlineExceededError) as e:
-        next(client.sample("q", timeout=0.05))
+        next(client.sample("empty", timeout=0.05))
     assert isinstance(e.value, TimeoutError)
     for i in range(3):
         client.insert([i], {"q": 1.0}, timeout=support.PATIENCE)
