@@ -8,9 +8,9 @@
 namespace reverb_tf::python {
 
 // The element type of a numpy dtype in native byte order; kInvalid if there is none. bfloat16 and
-// what has at most eight bits besides numpy's own types are those of ml_dtypes; quantized types are TensorFlow's: structures of one field
-// with the type's name. Bytes, str, object and StringDType arrays are kString. Needs the GIL; never
-// raises.
+// what has at most eight bits besides numpy's own types are those of ml_dtypes; quantized types are
+// TensorFlow's: structures of one field with the type's name. Bytes, str, object and StringDType
+// arrays are kString. Needs the GIL; never raises.
 DType DTypeOfDescr(PyArray_Descr* descr);
 
 // The numpy dtype of an element type; kString is object. ImportError without ml_dtypes for its
