@@ -11,7 +11,7 @@ import itertools
 import time
 from collections.abc import Callable, Iterator
 from types import ModuleType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -106,21 +106,40 @@ def insert_writer_deep(bench: Bench) -> Iterator[Figure]:
     return _insert_writer(bench, 1_024)
 
 
-def actor_step(bench: Bench) -> Iterator[Figure]:
-    """Microseconds that append and create_item of one 400 B step take from the actor."""
+def _actor(bench: Bench, values: list, add: Callable[[Any, Any], None]) -> Iterator[Figure]:
+    """Microseconds that `add(writer, value)` takes from the actor."""
     writer = bench.client().trajectory_writer(num_keep_alive_refs=1)
-    values = tables.arrays("400B")
     while True:
         spent, count, end = 0.0, 0, time.perf_counter() + bench.seconds
         while time.perf_counter() < end:
             start = time.perf_counter()
             for value in values:
-                writer.append(value)
-                writer.create_item("insert_400B", 1.0, writer.history[-1:])
+                add(writer, value)
             spent += time.perf_counter() - start
             count += len(values)
             writer.flush()
         yield Figure(spent / count * 1e6, count)
+
+
+def actor_array(bench: Bench) -> Iterator[Figure]:
+    """Microseconds that append and create_item of one 400 B array take from the actor."""
+
+    def add(writer, value) -> None:
+        writer.append(value)
+        writer.create_item("insert_400B", 1.0, writer.history[-1:])
+
+    return _actor(bench, tables.arrays("400B"), add)
+
+
+def actor_step(bench: Bench) -> Iterator[Figure]:
+    """The same of a dict of 41 bytes in five columns."""
+
+    def add(writer, value) -> None:
+        writer.append(value)
+        history = writer.history
+        writer.create_item("insert_step", 1.0, {name: history[name][-1:] for name in history})
+
+    return _actor(bench, tables.steps(), add)
 
 
 def _dataset(bench: Bench, address: str, size: str, max_in_flight: int) -> Iterator[Figure]:
@@ -221,7 +240,10 @@ ROWS = {
         _TRAJECTORY_WRITERS,
         (*_TRAJECTORY_WRITERS, insert_writer, insert_writer_deep),
     ),
-    "actor": _row("append + create_item, 400 B", "us a step", actor_step, less_is_better=True),
+    "actor_array": _row(
+        "append + create_item, 400 B", "us a step", actor_array, less_is_better=True
+    ),
+    "actor": _row("append + create_item, dict of 5", "us a step", actor_step, less_is_better=True),
     "dataset": _row("dataset, .batch(256), 400 B", "items/s", dataset_400B),
     "dataset_large": _row("dataset, .batch(256), 400 kB", "items/s", dataset_400kB),
     "dataset_local": _row("dataset, same process, 400 B", "items/s", dataset_in_process),

@@ -23,31 +23,56 @@ def arrays(size: str) -> list[np.ndarray]:
     return [rng.standard_normal(FLOATS[size], dtype=np.float32) for _ in range(_VARIANTS)]
 
 
+def steps() -> list[dict[str, np.ndarray]]:
+    """Steps of 41 bytes in five columns, the same ones in every process."""
+    rng = np.random.default_rng(0)
+    return [
+        {
+            "action": np.int64(i % 4),
+            "discount": np.float32(1),
+            "is_first": np.bool_(i == 0),
+            "observation": rng.standard_normal(6, dtype=np.float32),
+            "reward": np.float32(rng.standard_normal()),
+        }
+        for i in range(_VARIANTS)
+    ]
+
+
 def make(reverb: ModuleType) -> list:
-    """One table to insert into, one of each size to sample from, one to update.
+    """Two tables to insert into, one of each size to sample from, one to update.
 
     Args:
       reverb: the library, `reverb_tf` or `reverb`.
     """
+    import tensorflow as tf  # Both take signatures as TensorSpecs.
 
-    def table(name: str, sampler, max_size: int, floats: int):
-        import tensorflow as tf  # Both take signatures as TensorSpecs.
-
+    def table(name: str, sampler, max_size: int, signature):
         return reverb.Table(
             name=name,
             sampler=sampler,
             remover=reverb.selectors.Fifo(),
             max_size=max_size,
             rate_limiter=reverb.rate_limiters.MinSize(1),
-            signature=tf.TensorSpec([1, floats], tf.float32),
+            signature=signature,
         )
 
+    def floats(size: str):
+        return tf.TensorSpec([1, FLOATS[size]], tf.float32)
+
+    step = {
+        name: tf.TensorSpec([1, *value.shape], value.dtype, name)
+        for name, value in steps()[0].items()
+    }
+
     uniform = reverb.selectors.Uniform
-    tables = [table("insert_400B", uniform(), 100_000, FLOATS["400B"])]
-    for size, floats in FLOATS.items():
-        tables.append(table(f"sample_{size}", uniform(), FILLED[size], floats))
+    tables = [
+        table("insert_400B", uniform(), 100_000, floats("400B")),
+        table("insert_step", uniform(), 100_000, step),
+    ]
+    for size in FLOATS:
+        tables.append(table(f"sample_{size}", uniform(), FILLED[size], floats(size)))
     prioritized = reverb.selectors.Prioritized(priority_exponent=0.8)
-    tables.append(table("update_400B", prioritized, FILLED["400B"], FLOATS["400B"]))
+    tables.append(table("update_400B", prioritized, FILLED["400B"], floats("400B")))
     return tables
 
 
