@@ -49,6 +49,18 @@ nb::object ToArray(PyObject* value) {
   return array;
 }
 
+// Of numpy's most used scalars; kInvalid for other objects.
+DType NumpyScalarDType(PyObject* value) {
+  const PyTypeObject* const type = Py_TYPE(value);
+  if (type == &PyFloat32ArrType_Type) return DType::kFloat32;
+  if (type == &PyFloat64ArrType_Type) return DType::kFloat64;
+  if (type == &PyInt64ArrType_Type) return DType::kInt64;
+  if (type == &PyInt32ArrType_Type) return DType::kInt32;
+  if (type == &PyUInt8ArrType_Type) return DType::kUint8;
+  if (type == &PyBoolArrType_Type) return DType::kBool;
+  return DType::kInvalid;
+}
+
 bool IsMasked(PyArrayObject* array) {
   if (PyArray_CheckExact(array)) return false;
   return TypeName(reinterpret_cast<PyObject*>(array)) == "'MaskedArray'";
@@ -103,7 +115,7 @@ void ArrayViews::Add(PyObject* value) {
   }
 }
 
-// Python's own scalars, without numpy. False: not one of them (or an integer beyond int64).
+// Scalars without making an array of them. False: not one of those (or an integer beyond int64).
 bool ArrayViews::AddScalar(PyObject* value) {
   DType dtype;
   Scalar scalar;
@@ -128,6 +140,8 @@ bool ArrayViews::AddScalar(PyObject* value) {
     return true;
   } else if (value == Py_None) {
     ThrowPython(PyExc_TypeError, std::string("None is not an array. ") + kAccepted);
+  } else if ((dtype = NumpyScalarDType(value)) != DType::kInvalid) {
+    PyArray_ScalarAsCtype(value, &scalar);
   } else {
     return false;
   }
