@@ -2,6 +2,7 @@
 
 import numbers
 import operator
+from collections.abc import Mapping
 from typing import Any
 
 
@@ -26,6 +27,12 @@ def real(value: Any, name: str) -> float:
     if not isinstance(value, numbers.Real) and not hasattr(value, "__float__"):
         raise TypeError(f"{name} must be a float, got {value!r}")
     return float(value)
+
+
+def mapping(value: Any, name: str) -> None:
+    """Checks that `value` is a dict or the like; TypeError if not."""
+    if not isinstance(value, Mapping):
+        raise TypeError(f"{name} must be a dict, got {value!r}")
 
 
 def _index(value: Any, name: str) -> int:

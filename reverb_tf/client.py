@@ -57,6 +57,7 @@ class Client:
         """
         if not priorities:
             raise ValueError("priorities must name at least one table")
+        _arguments.mapping(priorities, "priorities")
         return self._client.insert(data, dict(priorities), timeout)
 
     def sample(
@@ -130,6 +131,8 @@ class Client:
           ValueError: A priority that the table refuses; nothing was changed then.
           TypeError: A key is no int from 0 to 2**64 - 1 or a priority no float.
         """
+        if updates is not None:
+            _arguments.mapping(updates, "updates")
         self._client.mutate_priorities(
             table,
             {} if updates is None else dict(updates),
@@ -197,8 +200,7 @@ class Client:
           ValueError: num_keep_alive_refs < 1.
           UnavailableError: The server could not be reached.
         """
-        if num_keep_alive_refs < 1:
-            raise ValueError(f"num_keep_alive_refs must be >= 1, got {num_keep_alive_refs}")
+        num_keep_alive_refs = _arguments.count(num_keep_alive_refs, "num_keep_alive_refs")
         options = chunker_options.AutoTunedChunkerOptions(num_keep_alive_refs, 1.0)
         return trajectory_writer.TrajectoryWriter(
             self._client.NewTrajectoryWriter(options, bool(validate_items), timeout)

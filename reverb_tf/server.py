@@ -78,6 +78,8 @@ class Table:
         self._signature = signature
         self._seed = seed
         for extension in extensions:
+            if not hasattr(extension, "build_internal_extensions"):
+                raise TypeError(f"extensions must hold TableExtensionBases, got {extension!r}")
             if extension.build_internal_extensions(name):
                 raise TypeError(f"{extension!r} builds extensions that this release does not know")
         self.internal_table = _reverb.Table(

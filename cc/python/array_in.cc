@@ -1,5 +1,8 @@
 #include "cc/python/array_in.h"
 
+#include <utility>
+
+#include "cc/python/dlpack_in.h"
 #include "cc/python/dtypes.h"
 #include "cc/python/errors.h"
 
@@ -27,17 +30,17 @@ bool HasAttribute(PyObject* object, const char* name) {
   return value.is_valid();
 }
 
-// Re-raises the error that is set as a TypeError that names the value, with the original as its
-// cause.
-[[noreturn]] void RefuseConversion(PyObject* value) {
-  nb::python_error cause;
+// Throws a TypeError that names the value, with `cause` as its cause.
+[[noreturn]] void RefuseConversion(PyObject* value, nb::python_error cause) {
   std::string text = "Cannot convert " + ShortRepr(value) + " (" + TypeName(value) +
                      ") to an array: " + cause.what() + " " + kAccepted;
+  cause.restore();
   nb::chain_error(PyExc_TypeError, "%s", text.c_str());
   throw nb::python_error();
 }
 
-// np.asarray(value), or np.from_dlpack(value) for what only speaks DLPack.
+// np.asarray(value), or np.from_dlpack(value) for what only speaks DLPack. Throws what numpy
+// raises, as a TypeError.
 nb::object ToArray(PyObject* value) {
   nb::object array;
   if (!HasAttribute(value, "__array__") && HasAttribute(value, "__dlpack__")) {
@@ -46,6 +49,12 @@ nb::object ToArray(PyObject* value) {
   } else {
     array = nb::steal(PyArray_FROM_O(value));
   }
+  if (array.is_valid()) return array;
+  if (!PyErr_ExceptionMatches(PyExc_Exception) || PyErr_ExceptionMatches(PyExc_MemoryError))
+    nb::raise_python_error();
+  nb::python_error cause;
+  array = ArrayFromDLPack(value);
+  if (!array.is_valid()) RefuseConversion(value, std::move(cause));
   return array;
 }
 
@@ -101,11 +110,6 @@ void ArrayViews::Add(PyObject* value) {
     AddArray(nb::borrow(value));
   } else if (!AddScalar(value)) {
     nb::object array = ToArray(value);
-    if (!array.is_valid()) {
-      if (PyErr_ExceptionMatches(PyExc_Exception) && !PyErr_ExceptionMatches(PyExc_MemoryError))
-        RefuseConversion(value);
-      nb::raise_python_error();
-    }
     auto* converted = reinterpret_cast<PyArrayObject*>(array.ptr());
     if (PyArray_TYPE(converted) == NPY_OBJECT && PyArray_NDIM(converted) == 0) {
       ThrowPython(PyExc_TypeError, "Cannot convert " + ShortRepr(value) + " (" + TypeName(value) +

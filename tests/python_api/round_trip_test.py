@@ -292,6 +292,30 @@ def test_dlpack(client):
     assert_same(step.data[0], array)
 
 
+class _Capsule:
+    """The same, from a function that makes capsules."""
+
+    def __init__(self, make):
+        self._make = make
+
+    def __dlpack__(self, **unused):
+        return self._make()
+
+    def __dlpack_device__(self):
+        return 1, 0
+
+
+@pytest.mark.parametrize("shape", [(), (5,), (2, 0), (2, 3, 4)])
+def test_dlpack_of_types_that_numpy_does_not_have(client, shape):
+    tf = pytest.importorskip("tensorflow")
+    expected = random_array(5, shape, np.dtype(ml_dtypes.bfloat16))
+    tensor = tf.constant(expected)
+    value = _Capsule(lambda: tf.experimental.dlpack.to_dlpack(tensor))
+    client.insert({"x": value}, {"q": 1.0})
+    ((step,),) = client.sample("q")
+    assert_same(step.data[0], expected)
+
+
 class _Convertible:
     """What torch, JAX and TensorFlow arrays look like to numpy."""
 
@@ -386,6 +410,8 @@ def _torch_tensors():
     yield torch.tensor([True, False]), np.array([True, False])
     yield torch.zeros(0, 3, dtype=torch.int16), np.zeros((0, 3), np.int16)
     yield torch.tensor([1 + 2j]), np.array([1 + 2j], np.complex64)
+    half = base.to(torch.bfloat16)
+    yield half[:, ::2], base.numpy().astype(ml_dtypes.bfloat16)[:, ::2]
 
 
 def _jax_arrays():
@@ -396,6 +422,8 @@ def _jax_arrays():
     yield jax.numpy.asarray(base, jax.numpy.bfloat16), base.astype(ml_dtypes.bfloat16)
     yield jax.numpy.int32(7), np.array(7, np.int32)
     yield jax.numpy.zeros((0, 2), bool), np.zeros((0, 2), bool)
+    half = jax.numpy.asarray(base, jax.numpy.bfloat16)
+    yield _Exporter(half), base.astype(ml_dtypes.bfloat16)
 
 
 @pytest.mark.parametrize("arrays", [_torch_tensors, _jax_arrays])

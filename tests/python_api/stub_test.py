@@ -8,6 +8,7 @@ import pytest
 from tests.python_api import support
 
 pytest.importorskip("nanobind")
+pytest.importorskip("ruff")
 
 
 def test_the_stub_is_current(tmp_path):
