@@ -62,19 +62,20 @@ __all__ = [
     "trajectory_writer",
 ]
 
-# Modules that need TensorFlow, and what they export: loaded when first touched.
-_TENSORFLOW_MODULES = {"tf_client": "TFClient", "trajectory_dataset": "TrajectoryDataset"}
+# What is loaded when it is first touched: it needs TensorFlow or protobuf. Names, and the modules they are in.
+_LAZY_NAMES = {"TFClient": "tf_client", "TrajectoryDataset": "trajectory_dataset"}
+_LAZY_MODULES = {*_LAZY_NAMES.values(), "cc", "server_executable"}
 
 
 def __getattr__(name: str) -> Any:
     import importlib
 
-    for module, exported in _TENSORFLOW_MODULES.items():
-        if name in (module, exported):
-            loaded = importlib.import_module(f"reverb_tf.{module}")
-            return loaded if name == module else getattr(loaded, exported)
+    if name in _LAZY_MODULES:
+        return importlib.import_module(f"reverb_tf.{name}")
+    if name in _LAZY_NAMES:
+        return getattr(importlib.import_module(f"reverb_tf.{_LAZY_NAMES[name]}"), name)
     raise AttributeError(f"module 'reverb_tf' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *_TENSORFLOW_MODULES})
+    return sorted({*globals(), *__all__, *_LAZY_MODULES})

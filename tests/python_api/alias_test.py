@@ -61,6 +61,9 @@ def test_top_level_names():
             assert checkpointers is reverb.platform.default.checkpointers
             assert checkpointers.DefaultCheckpointer is reverb.platform.checkpointers_lib.DefaultCheckpointer
             assert reverb.pybind.HeapSelector is reverb.reverb_types.Heap
+            assert reverb.cc.schema_pb2.TableInfo().max_size == 0
+            assert reverb.cc.checkpointing.checkpoint_pb2.PriorityTableCheckpoint().max_size == 0
+            assert reverb.server_executable.__name__ == "reverb_tf.server_executable"
             from reverb.cc import schema_pb2
             from reverb_tf.proto import schema_pb2 as ours
             assert schema_pb2 is ours
@@ -70,6 +73,19 @@ def test_top_level_names():
         )
         == ""
     )
+
+
+def test_platform_helpers():
+    from reverb_tf.platform.default import ensure_tf_install, load_op_library
+
+    try:
+        ensure_tf_install.ensure_tf_version()
+    except ImportError as e:
+        assert "pip install" in str(e)
+    with pytest.raises(ImportError, match="pip install"):
+        load_op_library.reraise_wrapped_error(RuntimeError("x.so: undefined symbol: _ZN1f"))
+    with pytest.raises(RuntimeError, match="no such file"):
+        load_op_library.reraise_wrapped_error(RuntimeError("no such file"))
 
 
 def test_modules_that_need_tensorflow_come_when_asked_for():
