@@ -53,7 +53,7 @@ def _run_module(name: str, arguments: list[str]) -> None:
     sys.argv = ["-m", *arguments]
     _set_path(os.getcwd())
     _new_main()
-    runpy._run_module_as_main(name)  # type: ignore[attr-defined] (what `python -m` calls)
+    runpy._run_module_as_main(name)  # what `python -m` calls
 
 
 def _run_script(path: str, arguments: list[str]) -> None:
@@ -62,7 +62,7 @@ def _run_script(path: str, arguments: list[str]) -> None:
     if pkgutil.get_importer(path) is not None:  # a folder or an archive with a __main__.py
         _set_path(file_name)
         _new_main()
-        runpy._run_module_as_main("__main__", False)  # type: ignore[attr-defined]
+        runpy._run_module_as_main("__main__", False)
         return
     try:
         with io.open_code(file_name) as file:

@@ -274,6 +274,33 @@ def test_timeouts(serve):
         client.insert([3], {"q": 1.0}, timeout=0.05)
 
 
+@pytest.mark.parametrize("timeout", [None, 0, -1, 1000, 1000.0])
+def test_server_info_has_no_limit_unless_it_is_above_zero(serve, timeout):
+    assert set(reverb.Client(serve(_QUEUE).address).server_info(timeout)) == {"q"}
+
+
+@pytest.mark.parametrize(
+    "call, name",
+    [
+        (lambda client: next(client.sample(3)), "table"),
+        (lambda client: next(client.sample("q", 1.5)), "num_samples"),
+        (lambda client: next(client.sample("q", max_in_flight_samples="x")), "max_in_flight"),
+        (lambda client: client.insert(1, ["q"]), "priorities"),
+        (lambda client: client.insert(1, {3: 1.0}), "name"),
+        (lambda client: client.insert(1, {"q": "x"}), "priority"),
+        (lambda client: client.mutate_priorities("q", [1]), "updates"),
+        (lambda client: client.reset(3), "table"),
+        (lambda client: client.server_info("x"), "timeout"),
+        (lambda client: client.checkpoint(timeout="x"), "timeout"),
+        (lambda client: client.trajectory_writer("x"), "num_keep_alive_refs"),
+    ],
+)
+def test_arguments_of_another_type(call, name):
+    with pytest.raises(TypeError) as e:
+        call(reverb.Client(f"localhost:{support.unused_port()}"))
+    assert name in str(e.value) and "incompatible function arguments" not in str(e.value)
+
+
 @pytest.mark.parametrize("timeout", [-1, float("nan"), "soon"])
 def test_bad_timeouts(timeout):
     client = reverb.Client(f"localhost:{support.unused_port()}")

@@ -40,7 +40,13 @@ def test_queue_and_stack(cls):
 
 @pytest.mark.parametrize(
     "buffer, expected",
-    [(3, (1.0, 7.0)), (3.5, (0.5, 7.5)), (np.float64(4), (0.0, 8.0)), ((2.0, 6.5), (2.0, 6.5))],
+    [
+        (3, (1.0, 7.0)),
+        (3.5, (0.5, 7.5)),
+        (np.float64(4), (0.0, 8.0)),
+        (np.float32(4), (0.0, 8.0)),
+        ((2.0, 6.5), (2.0, 6.5)),
+    ],
 )
 def test_sample_to_insert_ratio(buffer, expected):
     limiter = rate_limiters.SampleToInsertRatio(2.0, 2, buffer)
@@ -83,6 +89,12 @@ def test_the_error_buffer_may_be_as_small_as_two_inserts():
 )
 def test_base_class_refuses_what_cannot_work(arguments):
     with pytest.raises(ValueError):
+        rate_limiters.RateLimiter(*arguments)
+
+
+@pytest.mark.parametrize("arguments", [("1", 1, 0, 1), (1.0, 1.5, 0, 1), (1.0, 1, None, 1)])
+def test_base_class_refuses_other_types(arguments):
+    with pytest.raises(TypeError):
         rate_limiters.RateLimiter(*arguments)
 
 

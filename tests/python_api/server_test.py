@@ -1,5 +1,6 @@
 """Tables and servers."""
 
+import collections
 import gc
 import itertools
 import socket
@@ -104,6 +105,18 @@ def test_signature(signature):
     assert _signature.encode(decoded) == _signature.encode(signature)
 
 
+def test_signature_of_named_tuples_and_other_containers():
+    step = collections.namedtuple("Step", "reward observation")
+    spec = reverb.TensorSpec((), np.float32)
+    decoded = make_table(signature=step(spec, [spec, {"z": spec}])).info.signature
+    assert (type(decoded).__name__, decoded._fields) == ("Step", ("reward", "observation"))
+    decoded = make_table(signature=collections.OrderedDict(b=spec, a=spec)).info.signature
+    assert list(decoded) == ["a", "b"]
+    attr = pytest.importorskip("attr")
+    with pytest.raises(ValueError, match="named tuples"):
+        make_table(signature=attr.make_class("Step", ["reward"])(spec))
+
+
 @pytest.mark.parametrize("signature", [None, {}, [], ()])
 def test_no_signature(signature):
     assert make_table(signature=signature).info.signature is None
@@ -128,6 +141,7 @@ def test_signature_leaves_must_be_specs(leaf):
         ({"sampler": None}, TypeError),
         ({"remover": None}, TypeError),
         ({"rate_limiter": None}, TypeError),
+        ({"extensions": [3]}, TypeError),
         ({"sampler": item_selectors.Prioritized(float("nan"))}, ValueError),
     ],
 )
@@ -238,6 +252,52 @@ def test_a_port_in_use_is_refused_by_name():
         with pytest.raises(ValueError, match=str(server.port)) as e:
             reverb.Server([make_table()], port=server.port)
         assert isinstance(e.value, errors.UnavailableError)
+
+
+_HOSTS = ["127.0.0.1", "[::1]", "[::]", "0.0.0.0"]
+
+
+def _has_ipv6():
+    try:
+        with socket.socket(socket.AF_INET6) as s:
+            s.bind(("::1", 0))
+    except OSError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("second", _HOSTS)
+@pytest.mark.parametrize("first", _HOSTS)
+def test_a_port_in_use_on_any_address_that_both_would_have(first, second):
+    if "[::1]" in (first, second) and not _has_ipv6():
+        pytest.skip("there is no IPv6")
+    families = {"127.0.0.1": {4}, "0.0.0.0": {4}, "[::1]": {6}, "[::]": {4, 6}}
+    with reverb.Server([make_table()], host=first) as server:
+        if families[first] & families[second]:
+            with pytest.raises(errors.BindError, match=str(server.port)):
+                reverb.Server([make_table()], port=server.port, host=second)
+        server.localhost_client().insert([1], {"t": 1.0})
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "[::]"])
+def test_a_port_in_use_by_another_process(host):
+    other = support.RemoteServer('[reverb.Table.queue("q", 1)]')
+    try:
+        with pytest.raises(errors.BindError, match=str(other.port)):
+            reverb.Server([make_table()], port=other.port, host=host)
+        assert reverb.Client(other.address).server_info(support.PATIENCE)["q"].max_size == 1
+    finally:
+        other.stop()
+    with pytest.raises(errors.BindError, match="nowhere.invalid"):
+        reverb.Server([make_table()], host="nowhere.invalid")
+
+
+@pytest.mark.parametrize(
+    "arguments", [{"port": "x"}, {"port": 1.5}, {"host": 3}, {"tables": ["t"]}]
+)
+def test_arguments_of_another_type(arguments):
+    with pytest.raises(TypeError, match=next(iter(arguments))):
+        reverb.Server(**{"tables": [make_table()], **arguments})
 
 
 @pytest.mark.parametrize("port", [-1, 2**16])
