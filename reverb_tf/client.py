@@ -1,9 +1,16 @@
 """The client of a server."""
 
-from collections.abc import Generator, Iterable, Mapping
-from typing import Any
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from typing import Any, Literal
 
-from reverb_tf import _arguments, chunker_options, reverb_types, trajectory_writer
+from reverb_tf import (
+    _arguments,
+    chunker_options,
+    rate_limiters,
+    replay_sample,
+    reverb_types,
+    trajectory_writer,
+)
 from reverb_tf._native import _reverb
 
 # Samples that Client.sample() asks for ahead of what its caller has taken, unless it is told otherwise.
@@ -98,10 +105,7 @@ class Client:
         num_samples = _arguments.count(num_samples, "num_samples")
         if max_in_flight_samples is not None:
             _arguments.count(max_in_flight_samples, "max_in_flight_samples")
-        structure = None
-        if unpack_as_table_signature:
-            signature = self._table_signature(table, timeout)
-            structure = None if signature is None else _reverb.Structure(signature)
+        structure = self._structure(table, timeout) if unpack_as_table_signature else None
         in_flight = min(num_samples, max_in_flight_samples or _DEFAULT_IN_FLIGHT)
         sampler = self._client.NewSampler(table, num_samples, in_flight)
         try:
@@ -139,6 +143,116 @@ class Client:
             () if deletes is None else deletes,
             timeout,
         )
+
+    def get(
+        self,
+        table: str,
+        keys: Iterable[int],
+        *,
+        missing: Literal["raise", "skip"] = "raise",
+        unpack_as_table_signature: bool = False,
+        timeout: float | None = None,
+    ) -> list[replay_sample.ReplaySample]:
+        """The items of those keys, with their data. This does not count as sampling them.
+
+        Args:
+          table: Name of the table.
+          keys: Of the items; their number bounds the memory that the call takes.
+          missing: What to do about keys that the table does not have (any more): "raise" a KeyError that lists them, or
+            "skip" them.
+          unpack_as_table_signature: As in sample().
+          timeout: Seconds; None: no limit.
+
+        Returns:
+          The items in the order of `keys`, as from sample(emit_timesteps=False). `info.probability` is 0.
+
+        Raises:
+          KeyError: Keys that the table does not have, with missing="raise".
+          NotFoundError: There is no such table.
+          TypeError: A key is no int from 0 to 2**64 - 1.
+          UnimplementedError: The server is dm-reverb or an older release.
+          DeadlineExceededError, UnavailableError: As for every call.
+        """
+        if missing not in ("raise", "skip"):
+            raise ValueError(f'missing must be "raise" or "skip", got {missing!r}')
+        keys = list(keys)
+        structure = self._structure(table, timeout) if unpack_as_table_signature else None
+        items = self._client.get(table, keys, timeout, structure)
+        if missing == "raise" and len(items) < len(keys):
+            absent = _absent(keys, items)
+            text = ", ".join(absent[:10]) + (", ..." if len(absent) > 10 else "")
+            raise KeyError(f"Table {table} does not have {len(absent)} of {len(keys)} keys: {text}")
+        return items
+
+    def list_items(
+        self, table: str, *, page_size: int = 1000, timeout: float | None = None
+    ) -> Iterator[reverb_types.ItemInfo]:
+        """Iterates over all items of a table, in no particular order and without their data.
+
+        The items are fetched page by page while the caller iterates. An item that is in the table all the time is given
+        exactly once, whatever else comes and goes; one that comes or goes meanwhile may or may not be given.
+
+        Args:
+          table: Name of the table.
+          page_size: 1 to 10000, items that are fetched at a time. The table is held up while it makes a page, by about
+            10 us for 1000 items.
+          timeout: Seconds that each page may take; None: no limit.
+
+        Returns:
+          An iterator of ItemInfo.
+
+        Raises (on iteration):
+          NotFoundError: There is no such table.
+          UnimplementedError: The server is dm-reverb or an older release.
+          DeadlineExceededError, UnavailableError: As for every call.
+        """
+        page_size = _arguments.count(page_size, "page_size")
+        if page_size > 10000:
+            raise ValueError(f"page_size must be between 1 and 10000, got {page_size}")
+
+        def pages() -> Iterator[reverb_types.ItemInfo]:
+            start = 0
+            while True:
+                items, start = self._client.list_items(table, start, page_size, timeout)
+                yield from items
+                if start == 0:
+                    return
+
+        return pages()
+
+    def delete(self, table: str, keys: Iterable[int], *, timeout: float | None = None) -> int:
+        """Deletes items.
+
+        Args:
+          table: Name of the table.
+          keys: Of the items; those that the table does not have are ignored.
+          timeout: Seconds; None: no limit.
+
+        Returns:
+          How many of the items were there. (Not counting those that were deleted by a first try of this call whose
+          answer was lost together with the connection.)
+
+        Raises:
+          NotFoundError: There is no such table.
+          TypeError: A key is no int from 0 to 2**64 - 1.
+          UnimplementedError: The server is dm-reverb or an older release; nothing is deleted then.
+          DeadlineExceededError, UnavailableError: As for every call.
+        """
+        return self._client.delete(table, keys, timeout)
+
+    def set_rate_limiter(
+        self, table: str, rate_limiter: rate_limiters.RateLimiter, *, timeout: float | None = None
+    ) -> None:
+        """Changes when items may be inserted and sampled from now on; see Table.set_rate_limiter().
+
+        Raises:
+          NotFoundError: There is no such table.
+          ValueError: The numbers of the limiter make no rule.
+          UnimplementedError: The server is dm-reverb or an older release.
+          DeadlineExceededError, UnavailableError: As for every call.
+        """
+        limiter = rate_limiters.internal_limiter(rate_limiter)
+        self._client.set_rate_limiter(table, limiter, timeout)
 
     def reset(self, table: str, *, timeout: float | None = None) -> None:
         """Removes all items of a table and resets its counters and its rate limiter.
@@ -206,6 +320,10 @@ class Client:
             self._client.NewTrajectoryWriter(options, bool(validate_items), timeout)
         )
 
+    def _structure(self, table: str, timeout: float | None) -> _reverb.Structure | None:
+        signature = self._table_signature(table, timeout)
+        return None if signature is None else _reverb.Structure(signature)
+
     def _table_signature(self, table: str, timeout: float | None) -> Any:
         if table not in self._signature_cache:
             self.server_info(timeout)
@@ -215,3 +333,16 @@ class Client:
                 f"Found: {', '.join(sorted(self._signature_cache))}."
             )
         return self._signature_cache[table]
+
+
+def _absent(keys: list[int], items: list[replay_sample.ReplaySample]) -> list[str]:
+    """The keys without an item; the items are in the order of their keys."""
+    absent = []
+    found = iter(items)
+    item = next(found, None)
+    for key in keys:
+        if item is not None and item.info.key == key:
+            item = next(found, None)
+        else:
+            absent.append(str(key))
+    return absent

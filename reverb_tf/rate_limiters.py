@@ -87,6 +87,15 @@ class RateLimiter(metaclass=abc.ABCMeta):  # noqa: B024 (may be created, as in d
         return repr(self.internal_limiter)
 
 
+def internal_limiter(rate_limiter: RateLimiter) -> InternalRateLimiter:
+    """The numbers of a limiter; TypeError for anything else."""
+    if not isinstance(rate_limiter, RateLimiter):
+        raise TypeError(
+            f"rate_limiter must be one of reverb_tf.rate_limiters, got {rate_limiter!r}"
+        )
+    return rate_limiter.internal_limiter
+
+
 class MinSize(RateLimiter):
     """Blocks sampling until the table has `min_size_to_sample` items; never blocks inserts."""
 

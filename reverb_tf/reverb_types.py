@@ -1,7 +1,7 @@
 """Types that several modules share."""
 
 import dataclasses
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any, NamedTuple, Union
 
 from reverb_tf import item_selectors
 
@@ -18,6 +18,24 @@ SelectorType = Union[Fifo, Heap, Lifo, Prioritized, Uniform]  # noqa: UP007 (a n
 
 # A nest of specs: dicts, lists, tuples and named tuples of reverb_tf.TensorSpec or tf.TensorSpec.
 SpecNest = Any
+
+
+class ItemInfo(NamedTuple):
+    """What Client.list_items() tells about an item.
+
+    Attributes:
+      key: Identifies the item.
+      priority: Of the item now.
+      times_sampled: How often the item was sampled.
+      age: Seconds since it was inserted.
+      bytes: Of its chunks as the server stores them; chunks that it shares with other items count in full.
+    """
+
+    key: int
+    priority: float
+    times_sampled: int
+    age: float
+    bytes: int
 
 
 @dataclasses.dataclass
@@ -37,6 +55,20 @@ class TableInfo:
       num_deleted_episodes: Episodes whose last step has left the table.
       num_unique_samples: Items that were sampled at least once.
       table_worker_time: TableWorkerTime message; empty for servers of this package.
+      priority_min: Of all items; None, as for the next two, if there are none. (The three are of several moments where
+        a table of more than 8192 items changes meanwhile.)
+      priority_max: Of all items.
+      priority_sum: Of all items.
+      data_bytes: Of the chunks of each item as they are stored; shared ones count for each of them.
+      memory_bytes: Of the table's indices and the like.
+      samples_allowed: Samples that the rate limiter allows now, before the next insert; sys.maxsize: any number.
+      inserts_allowed: Inserts that the rate limiter allows now, before the next sample; sys.maxsize: any number.
+      waiting_samples: Requests for samples that wait for the rate limiter.
+      waiting_inserts: Items that wait for the rate limiter.
+      sample_state: samples_allowed as a sentence, with the numbers it comes from.
+      insert_state: inserts_allowed as a sentence, with the numbers it comes from.
+
+    The last eleven are None where a server does not say them (dm-reverb).
     """
 
     name: str
@@ -51,6 +83,17 @@ class TableInfo:
     num_deleted_episodes: int
     num_unique_samples: int
     table_worker_time: "schema_pb2.TableWorkerTime"
+    priority_min: float | None = None
+    priority_max: float | None = None
+    priority_sum: float | None = None
+    data_bytes: int | None = None
+    memory_bytes: int | None = None
+    samples_allowed: int | None = None
+    inserts_allowed: int | None = None
+    waiting_samples: int | None = None
+    waiting_inserts: int | None = None
+    sample_state: str | None = None
+    insert_state: str | None = None
 
     @classmethod
     def from_serialized_proto(cls, proto_string: bytes) -> "TableInfo":
@@ -73,4 +116,11 @@ class TableInfo:
             num_deleted_episodes=proto.num_deleted_episodes,
             num_unique_samples=proto.num_unique_samples,
             table_worker_time=proto.table_worker_time,
+            **{
+                field: getattr(proto, field) if proto.HasField(field) else None
+                for field in _OPTIONAL_FIELDS
+            },
         )
+
+
+_OPTIONAL_FIELDS = [field.name for field in dataclasses.fields(TableInfo) if field.default is None]

@@ -3,7 +3,7 @@
 import abc
 import collections
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from reverb_tf import _arguments, client, errors, item_selectors, rate_limiters, reverb_types
@@ -67,10 +67,7 @@ class Table:
         for role, selector in (("sampler", sampler), ("remover", remover)):
             if not isinstance(selector, item_selectors.ItemSelector):
                 raise TypeError(f"{role} must be one of reverb_tf.selectors, got {selector!r}")
-        if not isinstance(rate_limiter, rate_limiters.RateLimiter):
-            raise TypeError(
-                f"rate_limiter must be one of reverb_tf.rate_limiters, got {rate_limiter!r}"
-            )
+        limiter = rate_limiters.internal_limiter(rate_limiter)
         self._sampler = sampler
         self._remover = remover
         self._rate_limiter = rate_limiter
@@ -88,7 +85,7 @@ class Table:
             remover=remover,
             max_size=max_size,
             max_times_sampled=_arguments.int32(max_times_sampled, "max_times_sampled"),
-            rate_limiter=rate_limiter.internal_limiter,
+            rate_limiter=limiter,
             signature=_encode_signature(signature),
             seed=seed,
         )
@@ -102,15 +99,9 @@ class Table:
         signature: reverb_types.SpecNest | None = None,
     ) -> "Table":
         """A queue of `max_size` items: the oldest is sampled first, and once; inserts wait while it is full."""
-        return cls(
-            name=name,
-            sampler=item_selectors.Fifo(),
-            remover=item_selectors.Fifo(),
-            max_size=max_size,
-            max_times_sampled=1,
-            rate_limiter=rate_limiters.Queue(max_size),
-            extensions=extensions,
-            signature=signature,
+        limiter = rate_limiters.Queue(max_size)
+        return cls._sampled_once(
+            name, item_selectors.Fifo, max_size, limiter, extensions, signature
         )
 
     @classmethod
@@ -122,13 +113,28 @@ class Table:
         signature: reverb_types.SpecNest | None = None,
     ) -> "Table":
         """A stack of `max_size` items: the newest is sampled first, and once; inserts wait while it is full."""
+        limiter = rate_limiters.Stack(max_size)
+        return cls._sampled_once(
+            name, item_selectors.Lifo, max_size, limiter, extensions, signature
+        )
+
+    @classmethod
+    def _sampled_once(
+        cls,
+        name: str,
+        selector: Callable[[], reverb_types.SelectorType],
+        max_size: int,
+        rate_limiter: rate_limiters.RateLimiter,
+        extensions: Sequence[TableExtensionBase],
+        signature: reverb_types.SpecNest | None,
+    ) -> "Table":
         return cls(
             name=name,
-            sampler=item_selectors.Lifo(),
-            remover=item_selectors.Lifo(),
+            sampler=selector(),
+            remover=selector(),
             max_size=max_size,
             max_times_sampled=1,
-            rate_limiter=rate_limiters.Stack(max_size),
+            rate_limiter=rate_limiter,
             extensions=extensions,
             signature=signature,
         )
@@ -150,6 +156,19 @@ class Table:
     def can_insert(self, num_inserts: int) -> bool:
         """Whether the rate limiter allows `num_inserts` (>= 1) inserts now; the size of the table does not count."""
         return self.internal_table.can_insert(_arguments.count(num_inserts, "num_inserts"))
+
+    def set_rate_limiter(self, rate_limiter: rate_limiters.RateLimiter) -> None:
+        """Changes when items may be inserted and sampled from now on, also while a server serves the table.
+
+        What has been inserted, sampled and deleted so far counts for the new rule too. Calls that wait for the old rule
+        go on at once if the new one allows it.
+
+        Raises:
+          TypeError: `rate_limiter` is none.
+          CancelledError: The server of the table has stopped.
+        """
+        self.internal_table.set_rate_limiter(rate_limiters.internal_limiter(rate_limiter))
+        self._rate_limiter = rate_limiter
 
     def replace(
         self,

@@ -275,6 +275,21 @@ def test_its_datasets_and_its_tf_client(peer, our_server):
     )
 
 
+def test_calls_that_its_server_does_not_have(peer_server):
+    client = reverb.Client(peer_server)
+    (key,) = client.insert([1], {"prioritized": 1.0})
+    for call in (
+        lambda: client.get("prioritized", [key]),
+        lambda: next(client.list_items("prioritized")),
+        lambda: client.delete("prioritized", [key]),
+        lambda: client.set_rate_limiter("prioritized", reverb.rate_limiters.MinSize(1)),
+    ):
+        with pytest.raises(NotImplementedError, match=f"{peer_server}.*dm-reverb"):
+            call()
+    info = client.server_info(60)["prioritized"]
+    assert (info.current_size, info.priority_max, info.samples_allowed) == (1, None, None)
+
+
 @pytest.mark.parametrize("server", ["our_server", "peer_server"])
 def test_full_tables_hold_writers_back(request, server):
     client = reverb.Client(request.getfixturevalue(server))

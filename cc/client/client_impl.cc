@@ -163,7 +163,7 @@ Result<std::vector<uint64_t>> ClientImpl::Insert(const TensorView* values, int32
   using R = Result<std::vector<uint64_t>>;
   std::string what = "the confirmation of an insert into table '";
   for (size_t i = 0; i < targets.size(); ++i) what += (i > 0 ? "', '" : "") + targets[i].table;
-  CallSubject subject(endpoint_.get(), what + "'", targets.empty() ? "" : targets[0].table);
+  CallSubject subject(endpoint_.get(), what + "'", TableNames(targets));
   return Await<R>(endpoint_->clock(), wait, &subject, [&](std::function<void(R)> done) {
     return StartInsert(values, n, targets, std::move(done), subject.trouble());
   });

@@ -33,6 +33,15 @@ class ClientImpl : public Client {
                                               StatusCallback callback) override;
   Status Reset(const std::string& table, const WaitOptions& wait) override;
   Result<std::string> Checkpoint(const WaitOptions& wait) override;
+  // client_items.cc
+  Result<std::vector<Sample>> Get(const std::string& table, const uint64_t* keys, size_t n,
+                                  const WaitOptions& wait) override;
+  Result<ItemPage> ListItems(const std::string& table, uint64_t start, int32_t max_items,
+                             const WaitOptions& wait) override;
+  Result<int64_t> Delete(const std::string& table, const uint64_t* keys, size_t n,
+                         const WaitOptions& wait) override;
+  Status SetRateLimiter(const std::string& table, const RateLimiterOptions& options,
+                        const WaitOptions& wait) override;
   Result<std::vector<uint64_t>> Insert(const TensorView* values, int32_t n,
                                        const std::vector<TableAndPriority>& targets,
                                        const WaitOptions& wait) override;
@@ -51,6 +60,9 @@ class ClientImpl : public Client {
     StepEncoder encoder;
   };
 
+  // Makes the call and waits for it; `name` is that of the RPC.
+  template <typename R, typename Call>
+  R CallTable(const char* name, const std::string& table, const WaitOptions& wait, Call call);
   Result<SignaturesPtr> GetSignatures(const std::vector<std::string>& tables,
                                       const WaitOptions& wait);
   CancelFunction StartMutation(const std::string& table, std::vector<KeyWithPriority> updates,

@@ -17,7 +17,8 @@ void GrpcInsertStream::HandleMessage(const grpc::ByteBuffer& message) {
 }
 
 void GrpcInsertStream::HandleEnd(const Status& status) {
-  std::exchange(observer_, nullptr)->OnClosed(status);
+  std::exchange(observer_, nullptr)
+      ->OnClosed(status.ok() ? UnavailableError("The server ended the stream.") : status);
 }
 
 }  // namespace reverb_tf::client

@@ -59,7 +59,8 @@ void GrpcSampleStream::HandleMessage(const grpc::ByteBuffer& message) {
 }
 
 void GrpcSampleStream::HandleEnd(const Status& status) {
-  std::exchange(observer_, nullptr)->OnClosed(status);
+  std::exchange(observer_, nullptr)
+      ->OnClosed(status.ok() ? UnavailableError("The server ended the stream.") : status);
 }
 
 }  // namespace reverb_tf::client

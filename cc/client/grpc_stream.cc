@@ -21,11 +21,14 @@ void GrpcStream::Start(std::shared_ptr<GrpcChannel> channel, ByteStub* stub,
   StartCall();
 }
 
-void GrpcStream::SendMessage(grpc::ByteBuffer message) {
+void GrpcStream::SendMessage(grpc::ByteBuffer message, bool last) {
   MutexLock lock(&mu_);
   if (!open_) return;
   sent_.Swap(&message);
-  StartWrite(&sent_, grpc::WriteOptions().set_no_compression());
+  grpc::WriteOptions options;
+  options.set_no_compression();
+  if (last) options.set_last_message();
+  StartWrite(&sent_, options);
 }
 
 void GrpcStream::Abort(Status why) {
@@ -64,7 +67,6 @@ void GrpcStream::OnDone(const grpc::Status& status) {
     MutexLock lock(&mu_);
     if (!abort_reason_.ok()) end = abort_reason_;
   }
-  if (end.ok()) end = UnavailableError("The server ended the stream.");
   HandleEnd(end);
   const std::shared_ptr<GrpcStream> last = std::move(self_);
 }

@@ -1,4 +1,4 @@
-// What the two bidirectional streams of the client have in common.
+// What the streams of the client have in common.
 #ifndef REVERB_TF_CLIENT_GRPC_STREAM_H_
 #define REVERB_TF_CLIENT_GRPC_STREAM_H_
 
@@ -28,15 +28,16 @@ class GrpcStream : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBu
   // Once, before anything else. `method` is "/package.Service/Method".
   void Start(std::shared_ptr<GrpcChannel> channel, ByteStub* stub, const std::string& method);
 
-  // One message at a time: the next one after HandleWritten. A no-op after the end.
-  void SendMessage(grpc::ByteBuffer message) EXCLUDES(mu_);
+  // One message at a time: the next one after HandleWritten. `last`: nothing is sent after it. A
+  // no-op after the end.
+  void SendMessage(grpc::ByteBuffer message, bool last = false) EXCLUDES(mu_);
 
   // The stream ends with CANCELLED, or with `why` if that is an error.
   void Abort(Status why = OkStatus()) EXCLUDES(mu_);
 
  protected:
   // Called by gRPC's threads. HandleMessage and HandleWritten may overlap; HandleEnd comes last,
-  // with an error: a server that ends a stream by itself gives UNAVAILABLE.
+  // with OK when the server has ended the stream by itself.
   virtual void HandleMessage(const grpc::ByteBuffer& message) = 0;
   virtual void HandleWritten() = 0;
   virtual void HandleEnd(const Status& status) = 0;

@@ -6,9 +6,11 @@
 #include <utility>
 
 #include "cc/client/grpc_channel.h"
+#include "cc/client/grpc_get_stream.h"
 #include "cc/client/grpc_insert_stream.h"
 #include "cc/client/grpc_sample_stream.h"
 #include "cc/client/grpc_status.h"
+#include "cc/wire/item_page.h"
 #include "cc/wire/mutate_request.h"
 #include "proto/reverb_service.grpc.pb.h"
 
@@ -60,17 +62,8 @@ class GrpcTransport : public Transport {
   }
 
   CancelFunction GetServerInfo(std::function<void(Result<ServerInfo>)> callback) override {
-    using Call = UnaryCall<pb::ServerInfoRequest, pb::ServerInfoResponse>;
-    auto call = std::make_shared<Call>(channel_);
-    stub_.async()->ServerInfo(&call->context, &call->request, &call->response,
-                              [call, callback = std::move(callback)](const grpc::Status& status) {
-                                if (status.ok()) {
-                                  callback(ToServerInfo(call->response));
-                                } else {
-                                  callback(FromGrpcStatus(status));
-                                }
-                              });
-    return CancelOf(call);
+    return Unary(&AsyncStub::ServerInfo, pb::ServerInfoRequest(), std::move(callback),
+                 ToServerInfo);
   }
 
   CancelFunction Mutate(const std::string& table, const std::vector<core::PriorityUpdate>& updates,
@@ -88,13 +81,58 @@ class GrpcTransport : public Transport {
   }
 
   CancelFunction Reset(const std::string& table, std::function<void(Status)> callback) override {
-    auto call = std::make_shared<UnaryCall<pb::ResetRequest, pb::ResetResponse>>(channel_);
-    call->request.set_table(table);
-    stub_.async()->Reset(&call->context, &call->request, &call->response,
-                         [call, callback = std::move(callback)](const grpc::Status& status) {
-                           callback(FromGrpcStatus(status));
-                         });
-    return CancelOf(call);
+    pb::ResetRequest request;
+    request.set_table(table);
+    return Unary(&AsyncStub::Reset, std::move(request), std::move(callback),
+                 [](const pb::ResetResponse&) { return OkStatus(); });
+  }
+
+  CancelFunction Get(
+      const std::string& table, const std::vector<uint64_t>& keys,
+      std::function<void(Result<std::vector<core::SampledItem>>)> callback) override {
+    pb::GetItemsRequest request;
+    request.set_table(table);
+    request.mutable_keys()->Add(keys.begin(), keys.end());
+    grpc::Slice slice(request.SerializeAsString());
+    auto stream = std::make_shared<GrpcGetStream>(keys.size(), std::move(callback));
+    stream->Start(channel_, &bytes_, "/deepmind.reverb.ReverbService/GetItems");
+    stream->SendMessage(grpc::ByteBuffer(&slice, 1), /*last=*/true);
+    return [weak = std::weak_ptr<GrpcStream>(stream)] {
+      if (const std::shared_ptr<GrpcStream> stream = weak.lock()) stream->Abort();
+    };
+  }
+
+  CancelFunction ListItems(const std::string& table, uint64_t start, int32_t max_items,
+                           std::function<void(Result<ItemPage>)> callback) override {
+    pb::ListItemsRequest request;
+    request.set_table(table);
+    request.set_start(start);
+    request.set_max_items(max_items);
+    return Unary(&AsyncStub::ListItems, std::move(request), std::move(callback),
+                 [start](const pb::ListItemsResponse& response) {
+                   return wire::ReadItemPage(response, start);
+                 });
+  }
+
+  CancelFunction Delete(const std::string& table, const std::vector<uint64_t>& keys,
+                        std::function<void(Result<int64_t>)> callback) override {
+    pb::DeleteItemsRequest request;
+    request.set_table(table);
+    request.mutable_keys()->Add(keys.begin(), keys.end());
+    return Unary(&AsyncStub::DeleteItems, std::move(request), std::move(callback),
+                 [](const pb::DeleteItemsResponse& response) { return response.num_deleted(); });
+  }
+
+  CancelFunction SetRateLimiter(const std::string& table, const RateLimiterOptions& options,
+                                std::function<void(Status)> callback) override {
+    pb::SetRateLimiterRequest request;
+    request.set_table(table);
+    request.set_samples_per_insert(options.samples_per_insert);
+    request.set_min_size_to_sample(options.min_size_to_sample);
+    request.set_min_diff(options.min_diff);
+    request.set_max_diff(options.max_diff);
+    return Unary(&AsyncStub::SetRateLimiter, std::move(request), std::move(callback),
+                 [](const pb::SetRateLimiterResponse&) { return OkStatus(); });
   }
 
   CancelFunction Checkpoint(std::function<void(Result<std::string>)> callback) override {
@@ -118,6 +156,25 @@ class GrpcTransport : public Transport {
   }
 
  private:
+  using AsyncStub = pb::ReverbService::StubInterface::async_interface;
+
+  // Calls a method of the stub; `convert` makes the callback's argument of the response.
+  template <typename Request, typename Response, typename R, typename Convert>
+  CancelFunction Unary(void (AsyncStub::*method)(grpc::ClientContext*, const Request*, Response*,
+                                                 std::function<void(grpc::Status)>),
+                       Request request, std::function<void(R)> callback, Convert convert) {
+    auto call = std::make_shared<UnaryCall<Request, Response>>(channel_);
+    call->request = std::move(request);
+    AsyncStub* const stub = stub_.async();
+    (stub->*method)(
+        &call->context, &call->request, &call->response,
+        [call, callback = std::move(callback),
+         convert = std::move(convert)](const grpc::Status& status) {
+          callback(status.ok() ? R(convert(call->response)) : R(FromGrpcStatus(status)));
+        });
+    return CancelOf(call);
+  }
+
   template <typename Call>
   static CancelFunction CancelOf(const std::shared_ptr<Call>& call) {
     return [weak = std::weak_ptr<Call>(call)] {

@@ -39,19 +39,40 @@ class LocalTransport : public Transport {
   CancelFunction Mutate(const std::string& table, const std::vector<core::PriorityUpdate>& updates,
                         const std::vector<uint64_t>& deletes,
                         std::function<void(Status)> callback) override {
-    const std::shared_ptr<core::Table> found = server_->Find(table);
-    if (found == nullptr) {
-      callback(TableNotFoundError(table));
-      return [] {};
-    }
-    callback(found->Mutate(updates.data(), updates.size(), deletes.data(), deletes.size()));
-    return [] {};
+    return Call(table, callback, [&](core::Table* found) {
+      return found->Mutate(updates.data(), updates.size(), deletes.data(), deletes.size());
+    });
   }
 
   CancelFunction Reset(const std::string& table, std::function<void(Status)> callback) override {
-    const std::shared_ptr<core::Table> found = server_->Find(table);
-    callback(found == nullptr ? TableNotFoundError(table) : found->Reset());
-    return [] {};
+    return Call(table, callback, [](core::Table* found) { return found->Reset(); });
+  }
+
+  CancelFunction Get(
+      const std::string& table, const std::vector<uint64_t>& keys,
+      std::function<void(Result<std::vector<core::SampledItem>>)> callback) override {
+    return Call(table, callback,
+                [&](core::Table* found) { return found->Get(keys.data(), keys.size()); });
+  }
+
+  CancelFunction ListItems(const std::string& table, uint64_t start, int32_t max_items,
+                           std::function<void(Result<ItemPage>)> callback) override {
+    return Call(table, callback, [&](core::Table* found) { return found->List(start, max_items); });
+  }
+
+  CancelFunction Delete(const std::string& table, const std::vector<uint64_t>& keys,
+                        std::function<void(Result<int64_t>)> callback) override {
+    return Call(table, callback, [&](core::Table* found) -> Result<int64_t> {
+      int64_t num_deleted = 0;
+      REVERB_TF_RETURN_IF_ERROR(found->Mutate(nullptr, 0, keys.data(), keys.size(), &num_deleted));
+      return num_deleted;
+    });
+  }
+
+  CancelFunction SetRateLimiter(const std::string& table, const RateLimiterOptions& options,
+                                std::function<void(Status)> callback) override {
+    return Call(table, callback,
+                [&](core::Table* found) { return found->SetRateLimiter(options); });
   }
 
   CancelFunction Checkpoint(std::function<void(Result<std::string>)> callback) override {
@@ -68,6 +89,15 @@ class LocalTransport : public Transport {
   }
 
  private:
+  // Calls back at once.
+  template <typename R, typename Operation>
+  CancelFunction Call(const std::string& table, const std::function<void(R)>& callback,
+                      Operation operation) {
+    const std::shared_ptr<core::Table> found = server_->Find(table);
+    callback(found == nullptr ? R(TableNotFoundError(table)) : R(operation(found.get())));
+    return [] {};
+  }
+
   const std::string address_;
   const std::shared_ptr<const core::LocalServer> server_;
   core::Clock* const clock_;

@@ -99,6 +99,16 @@ class Transport {
                                 std::function<void(Status)> callback) = 0;
   virtual CancelFunction Reset(const std::string& table, std::function<void(Status)> callback) = 0;
   virtual CancelFunction Checkpoint(std::function<void(Result<std::string>)> callback) = 0;
+  // See Client. UNIMPLEMENTED from servers that do not have the call.
+  virtual CancelFunction Get(
+      const std::string& table, const std::vector<uint64_t>& keys,
+      std::function<void(Result<std::vector<core::SampledItem>>)> callback) = 0;
+  virtual CancelFunction ListItems(const std::string& table, uint64_t start, int32_t max_items,
+                                   std::function<void(Result<ItemPage>)> callback) = 0;
+  virtual CancelFunction Delete(const std::string& table, const std::vector<uint64_t>& keys,
+                                std::function<void(Result<int64_t>)> callback) = 0;
+  virtual CancelFunction SetRateLimiter(const std::string& table, const RateLimiterOptions& options,
+                                        std::function<void(Status)> callback) = 0;
 
   // Whether insert streams hold chunks. If not, batches need no chunks and no keep keys.
   virtual bool holds_chunks() const = 0;

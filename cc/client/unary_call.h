@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "cc/client/endpoint.h"
 #include "cc/client/retry.h"
@@ -142,26 +143,27 @@ class UnaryCall : public std::enable_shared_from_this<UnaryCall<R>> {
 // Says what a blocked call waits for.
 class CallSubject : public WaitSubject {
  public:
-  // `what` as in "the answer to Reset of table 't'". With a table, whose limiter an insert may wait
-  // for, its state is told.
-  CallSubject(Endpoint* endpoint, std::string what, std::string table = "")
+  // `what` as in "the answer to Reset of table 't'". The state of `tables`, whose limiters an
+  // insert may wait for, is told.
+  CallSubject(Endpoint* endpoint, std::string what, std::vector<std::string> tables = {})
       : endpoint_(endpoint),
         what_(std::move(what)),
-        table_(std::move(table)),
+        tables_(std::move(tables)),
         trouble_(std::make_shared<CallTrouble>()) {}
 
   void Refresh() override {
-    if (!table_.empty()) endpoint_->RefreshServerInfo();
+    if (!tables_.empty()) endpoint_->RefreshServerInfo();
   }
   std::string Describe() override {
     const Status cause = trouble_->Get();
     std::string text = "waiting for " + what_;
     if (!cause.ok()) {
-      text += ", but server " + endpoint_->address() + " cannot be reached: " + cause.message();
-    } else if (!table_.empty()) {
-      text += "; " + endpoint_->DescribeTable(table_, Endpoint::Operation::kInsert);
-    } else {
-      text += " of server " + endpoint_->address();
+      return text + ", but server " + endpoint_->address() +
+             " cannot be reached: " + cause.message();
+    }
+    if (tables_.empty()) text += " of server " + endpoint_->address();
+    for (const std::string& table : tables_) {
+      text += "; " + endpoint_->DescribeTable(table, Endpoint::Operation::kInsert);
     }
     return text;
   }
@@ -171,7 +173,7 @@ class CallSubject : public WaitSubject {
  private:
   Endpoint* const endpoint_;
   const std::string what_;
-  const std::string table_;
+  const std::vector<std::string> tables_;
   const std::shared_ptr<CallTrouble> trouble_;
 };
 

@@ -38,7 +38,8 @@ Status BlockUntil(Mutex* mu, CondVar* cv, core::Clock* clock, const WaitOptions&
   if (done()) return OkStatus();
   const core::TimePoint start = clock->Now();
   const core::TimePoint deadline = DeadlineAfter(start, wait.timeout);
-  core::TimePoint next_refresh = start + kSlice;
+  // Early enough for a short wait to know the answer when it ends.
+  core::TimePoint next_refresh = start + std::min<Duration>(kSlice, wait.timeout / 2);
   bool logged = false;
   for (core::TimePoint now = start;; now = clock->Now()) {
     const bool interrupted = [&]() NO_THREAD_SAFETY_ANALYSIS {
@@ -62,7 +63,7 @@ Status BlockUntil(Mutex* mu, CondVar* cv, core::Clock* clock, const WaitOptions&
       mu->Lock();
       return done() ? OkStatus() : status;
     }
-    const Duration slice = std::min<Duration>(kSlice, deadline - now);
+    const Duration slice = std::min<Duration>({kSlice, deadline - now, next_refresh - now});
     cv->WaitUntil(mu, std::chrono::steady_clock::now() + slice);
     if (done()) return OkStatus();
   }

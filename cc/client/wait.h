@@ -16,8 +16,8 @@ namespace reverb_tf::client {
 class WaitSubject {
  public:
   virtual ~WaitSubject() = default;
-  // Starts to find out more (asks the server, say). Called after about 0.1 s of waiting, then every
-  // 5 s.
+  // Starts to find out more (asks the server, say). Called after about 0.1 s of waiting, or half of
+  // a timeout that is shorter than twice that, then every 5 s.
   virtual void Refresh() {}
   // For example "Flush() of the writer of localhost:8000 waits for 3 items: <why>".
   virtual std::string Describe() = 0;

@@ -79,6 +79,7 @@ TEST_F(WaitTest, ZeroDoesNotWait) {
   wait.timeout = Duration::zero();
   const auto done = [&] { return done_; };
   EXPECT_FALSE(BlockUntil(&mu_, &changed_, &clock_, wait, &subject_, done).ok());
+  EXPECT_EQ(subject_.refreshes, 1);  // the error has numbers all the same
   done_ = true;
   EXPECT_TRUE(BlockUntil(&mu_, &changed_, &clock_, wait, &subject_, done).ok());
 }

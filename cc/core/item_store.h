@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -28,8 +29,16 @@ struct alignas(64) ItemRow {
   size_t chunk_bytes = 0;  // of the trajectory
 };
 
+// Of no items: min > max.
+struct PriorityStats {
+  double min = std::numeric_limits<double>::infinity();
+  double max = -std::numeric_limits<double>::infinity();
+  double sum = 0;
+};
+
 // Rows lie in blocks, which never move; a slot is the number of a row and is used again after its
-// item is removed. Not thread-safe. Everything is O(1), growing the key index amortised.
+// item is removed. Not thread-safe. Everything is O(1), growing the key index amortised, unless it
+// says otherwise.
 class ItemStore {
  public:
   inline static constexpr Slot kNoSlot = 0xffffffff;
@@ -55,6 +64,21 @@ class ItemStore {
   // Removes the item and returns its trajectory.
   TrajectoryRef Remove(Slot slot);
 
+  void SetPriority(Slot slot, double priority) {
+    row(slot).priority = priority;
+    changed_[slot / kBlockSize] = 1;
+  }
+
+  // Slots that hold or held items are below. A slot among them without an item has no trajectory.
+  Slot num_rows() const { return num_rows_; }
+
+  // Statistics of the priorities, kept without work in the operations above: those only mark the
+  // block of rows that they change. Summarize looks at marked blocks from number `*block` on, at
+  // most 8192 rows; true: there may be more, from the new `*block` on.
+  bool Summarize(size_t* block);
+  // As of the last Summarize of each block. O(size / 512).
+  PriorityStats priorities() const;
+
   size_t memory_bytes() const;
 
  private:
@@ -62,7 +86,9 @@ class ItemStore {
 
   FlatMap<Slot, kNoSlot> slots_;  // by key
   std::vector<std::unique_ptr<ItemRow[]>> blocks_;
-  Slot num_rows_ = 0;          // used so far
+  std::vector<uint8_t> changed_;      // by block: since `stats_` of it
+  std::vector<PriorityStats> stats_;  // by block
+  Slot num_rows_ = 0;                 // used so far
   Slot first_free_ = kNoSlot;  // below num_rows_; the key of a free row is the next free slot
 };
 

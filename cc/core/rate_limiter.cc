@@ -1,7 +1,6 @@
 #include "cc/core/rate_limiter.h"
 
 #include <cmath>
-#include <limits>
 
 #include "cc/core/number_text.h"
 
@@ -9,12 +8,16 @@ namespace reverb_tf::core {
 namespace {
 
 // More than this is as good as no limit, and larger numbers do not fit an int64.
-constexpr double kNoLimit = 9e15;
+constexpr double kManyItems = 9e15;
 
-std::string Count(double n, const char* singular, const char* plural) {
-  if (!(n < kNoLimit)) return std::string("any number of ") + plural;
-  const int64_t count = n > 0 ? static_cast<int64_t>(n) : 0;
-  return std::to_string(count) + " " + (count == 1 ? singular : plural);
+int64_t Count(double n) {
+  if (!(n < kManyItems)) return RateLimiter::kNoLimit;
+  return n > 0 ? static_cast<int64_t>(n) : 0;
+}
+
+std::string CountText(int64_t n) {
+  if (n == RateLimiter::kNoLimit) return "any number of items";
+  return std::to_string(n) + (n == 1 ? " item" : " items");
 }
 
 Status Invalid(const std::string& option, const std::string& given, const std::string& expected) {
@@ -41,43 +44,46 @@ Status RateLimiter::Check(const RateLimiterOptions& options) {
   return OkStatus();
 }
 
+int64_t RateLimiter::NumSamplesAllowed() const {
+  if (inserts_ - deletes_ < options_.min_size_to_sample) return 0;
+  return Count(std::floor(Diff() - options_.min_diff));
+}
+
+int64_t RateLimiter::NumInsertsAllowed() const {
+  const double by_diff = std::floor((options_.max_diff - Diff()) / options_.samples_per_insert);
+  const double by_size = static_cast<double>(options_.min_size_to_sample - (inserts_ - deletes_));
+  return Count(std::fmax(by_diff, by_size));
+}
+
+std::string RateLimiter::DiffText() const {
+  return "inserts * samples_per_insert - samples = " + std::to_string(inserts_) + " * " +
+         NumberText(options_.samples_per_insert) + " - " + std::to_string(samples_) + " = " +
+         NumberText(Diff());
+}
+
 std::string RateLimiter::ExplainSample() const {
   const int64_t size = inserts_ - deletes_;
   if (size < options_.min_size_to_sample) {
     return "Sampling waits for items: the table holds " + std::to_string(size) + " of the " +
            std::to_string(options_.min_size_to_sample) + " it needs (min_size_to_sample).";
   }
-  const double diff =
-      static_cast<double>(inserts_) * options_.samples_per_insert - static_cast<double>(samples_);
-  const std::string numbers =
-      "inserts * samples_per_insert - samples = " + std::to_string(inserts_) + " * " +
-      NumberText(options_.samples_per_insert) + " - " + std::to_string(samples_) + " = " +
-      NumberText(diff);
   if (!CanSample(1)) {
-    return "Sampling waits for inserts: " + numbers +
+    return "Sampling waits for inserts: " + DiffText() +
            ", and one more sample would take it below min_diff, " + NumberText(options_.min_diff) +
            ".";
   }
-  return "May sample " + Count(std::floor(diff - options_.min_diff), "item", "items") +
-         " before the next insert (" + numbers + ").";
+  return "May sample " + CountText(NumSamplesAllowed()) + " before the next insert (" + DiffText() +
+         ").";
 }
 
 std::string RateLimiter::ExplainInsert() const {
-  const double diff =
-      static_cast<double>(inserts_) * options_.samples_per_insert - static_cast<double>(samples_);
-  const std::string numbers =
-      "inserts * samples_per_insert - samples = " + std::to_string(inserts_) + " * " +
-      NumberText(options_.samples_per_insert) + " - " + std::to_string(samples_) + " = " +
-      NumberText(diff);
   if (!CanInsert(1)) {
-    return "Inserting waits for samples: " + numbers +
+    return "Inserting waits for samples: " + DiffText() +
            ", and one more insert would take it above max_diff, " + NumberText(options_.max_diff) +
            ".";
   }
-  const double by_diff = std::floor((options_.max_diff - diff) / options_.samples_per_insert);
-  const double by_size = static_cast<double>(options_.min_size_to_sample - (inserts_ - deletes_));
-  return "May insert " + Count(std::fmax(by_diff, by_size), "item", "items") +
-         " before the next sample (" + numbers + ").";
+  return "May insert " + CountText(NumInsertsAllowed()) + " before the next sample (" + DiffText() +
+         ").";
 }
 
 }  // namespace reverb_tf::core

@@ -3,6 +3,7 @@
 #define REVERB_TF_CORE_RATE_LIMITER_H_
 
 #include <cstdint>
+#include <limits>
 #include <string>
 
 #include "reverb_tf/status.h"
@@ -39,16 +40,31 @@ class RateLimiter {
   void DidDelete() { ++deletes_; }
   void Reset() { inserts_ = samples_ = deletes_ = 0; }
 
+  // Another rule, the same counters. The options have passed Check.
+  void SetOptions(const RateLimiterOptions& options) { options_ = options; }
+
   const RateLimiterOptions& options() const { return options_; }
   int64_t inserts() const { return inserts_; }
   int64_t samples() const { return samples_; }
   int64_t deletes() const { return deletes_; }
+
+  // How many samples (inserts) are allowed now if nothing else happens meanwhile.
+  inline static constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
+  int64_t NumSamplesAllowed() const;
+  int64_t NumInsertsAllowed() const;
 
   // One sentence with the numbers: why a sample (insert) is not allowed now, or how many are.
   std::string ExplainSample() const;
   std::string ExplainInsert() const;
 
  private:
+  double Diff() const {
+    return static_cast<double>(inserts_) * options_.samples_per_insert -
+           static_cast<double>(samples_);
+  }
+  // "inserts * samples_per_insert - samples = 3 * 2 - 1 = 5"
+  std::string DiffText() const;
+
   RateLimiterOptions options_;
   int64_t inserts_ = 0;
   int64_t samples_ = 0;

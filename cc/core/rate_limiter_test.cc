@@ -98,8 +98,14 @@ TEST(RateLimiterTest, HugeNumbersDoNotOverflow) {
   RateLimiter limiter({1, std::numeric_limits<int64_t>::max(), -kMax, 5});
   EXPECT_TRUE(limiter.CanInsert(std::numeric_limits<int64_t>::max()));
   EXPECT_FALSE(limiter.CanSample(std::numeric_limits<int64_t>::max()));
+  EXPECT_EQ(limiter.NumInsertsAllowed(), RateLimiter::kNoLimit);
+  EXPECT_EQ(limiter.NumSamplesAllowed(), 0);
   RateLimiter queue({1, 1, 0, 2});
   EXPECT_FALSE(queue.CanInsert(std::numeric_limits<int64_t>::max()));
+  RateLimiter unlimited({1, 1, -kMax, kMax});
+  Insert(&unlimited, 1);
+  EXPECT_EQ(unlimited.NumInsertsAllowed(), RateLimiter::kNoLimit);
+  EXPECT_EQ(unlimited.NumSamplesAllowed(), RateLimiter::kNoLimit);
 }
 
 TEST(RateLimiterTest, ExplanationsHaveTheNumbers) {
@@ -132,6 +138,8 @@ TEST(RateLimiterTest, ExplanationsAgreeWithTheRule) {
         while (limiter.CanSample(can_sample + 1)) ++can_sample;
         int can_insert = 0;
         while (limiter.CanInsert(can_insert + 1)) ++can_insert;
+        EXPECT_EQ(limiter.NumSamplesAllowed(), can_sample);
+        EXPECT_EQ(limiter.NumInsertsAllowed(), can_insert);
         EXPECT_THAT(limiter.ExplainSample(),
                     can_sample == 0
                         ? HasSubstr("Sampling waits")

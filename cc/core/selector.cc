@@ -2,9 +2,8 @@
 
 #include <cmath>
 
-#include "cc/core/fifo.h"
+#include "cc/core/arrival_order.h"
 #include "cc/core/heap.h"
-#include "cc/core/lifo.h"
 #include "cc/core/number_text.h"
 #include "cc/core/prioritized.h"
 #include "cc/core/uniform.h"
@@ -23,9 +22,8 @@ Result<std::unique_ptr<Selector>> MakeSelector(const SelectorOptions& options,
   using Made = std::unique_ptr<Selector>;
   switch (options.kind) {
     case SelectorOptions::Kind::kFifo:
-      return Made(new Fifo);
     case SelectorOptions::Kind::kLifo:
-      return Made(new Lifo);
+      return Made(new ArrivalOrder(options.kind));
     case SelectorOptions::Kind::kUniform:
       return Made(new Uniform(seed));
     case SelectorOptions::Kind::kPrioritized:

@@ -87,14 +87,20 @@ bool Table::CancelSample(Ticket ticket) {
 }
 
 Status Table::Mutate(const PriorityUpdate* updates, size_t num_updates, const uint64_t* deletes,
-                     size_t num_deletes) {
+                     size_t num_deletes, int64_t* num_deleted) {
   const std::shared_ptr<Table> self = shared_from_this();
-  return impl_->Mutate(updates, num_updates, deletes, num_deletes);
+  return impl_->Mutate(updates, num_updates, deletes, num_deletes, num_deleted);
 }
 
 Status Table::Reset() {
   const std::shared_ptr<Table> self = shared_from_this();
   return impl_->Reset();
+}
+
+Status Table::SetRateLimiter(const RateLimiterOptions& options) {
+  REVERB_TF_RETURN_IF_ERROR(RateLimiter::Check(options).WithContext("Table '" + name() + "'"));
+  const std::shared_ptr<Table> self = shared_from_this();
+  return impl_->SetRateLimiter(options);
 }
 
 void Table::Close() {
@@ -103,6 +109,14 @@ void Table::Close() {
 }
 
 std::optional<SampledItem> Table::Get(uint64_t key) const { return impl_->Get(key); }
+
+Result<std::vector<SampledItem>> Table::Get(const uint64_t* keys, size_t n) const {
+  return impl_->Get(keys, n);
+}
+
+Result<ItemPage> Table::List(uint64_t start, int64_t max_items) const {
+  return impl_->List(start, max_items);
+}
 
 bool Table::CanSample(int64_t n) const { return impl_->CanSample(n); }
 

@@ -11,8 +11,10 @@
 #include <vector>
 
 #include "cc/core/clock.h"
+#include "cc/core/item_store.h"
 #include "cc/core/selector.h"
 #include "cc/core/trajectory.h"
+#include "reverb_tf/item_info.h"
 #include "reverb_tf/status.h"
 #include "reverb_tf/table.h"
 
@@ -63,8 +65,11 @@ struct TableInfo {
   int64_t data_bytes = 0;       // of the chunks of each item; shared ones count for each of them
   int64_t waiting_inserts = 0;  // items
   int64_t waiting_samples = 0;  // requests
-  std::string sample_state;     // RateLimiter::ExplainSample
+  int64_t samples_allowed = 0;  // RateLimiter::NumSamplesAllowed
+  int64_t inserts_allowed = 0;
+  std::string sample_state;  // RateLimiter::ExplainSample
   std::string insert_state;
+  PriorityStats priorities;
 };
 
 // Hears what became of the items given to Table::Insert. Called without the table's lock, from any
@@ -144,13 +149,18 @@ class Table : public std::enable_shared_from_this<Table> {
   bool CancelSample(Ticket ticket);
 
   // Deletes, then updates. Every priority is checked first: INVALID_ARGUMENT names key and value,
-  // and nothing has happened. Unknown keys are ignored.
+  // and nothing has happened. Unknown keys are ignored; `num_deleted`, if not null, receives how
+  // many of `deletes` were there.
   Status Mutate(const PriorityUpdate* updates, size_t num_updates, const uint64_t* deletes,
-                size_t num_deletes);
+                size_t num_deletes, int64_t* num_deleted = nullptr);
 
   // Empties the table and sets the counters to zero. Parked operations stay, and go on by the
   // limiter's rule.
   Status Reset();
+
+  // Another rule for inserts and samples from now on; what was counted stays. Parked operations go
+  // on by the new rule. INVALID_ARGUMENT as RateLimiter::Check; CANCELLED for a closed table.
+  Status SetRateLimiter(const RateLimiterOptions& options);
 
   // Parked and later operations end with CANCELLED. Idempotent. The items stay until the last
   // reference to the table goes.
@@ -159,10 +169,23 @@ class Table : public std::enable_shared_from_this<Table> {
   // A look at one item, which is not counted as a sample (probability 0). Nullopt for an unknown
   // key.
   std::optional<SampledItem> Get(uint64_t key) const;
+  // The same for many keys, in their order; unknown ones are left out. The lock is taken once for
+  // each 256 keys. CANCELLED for a closed table.
+  Result<std::vector<SampledItem>> Get(const uint64_t* keys, size_t n) const;
+  // A page of all items in an order that only the table knows: at most `max_items` (>= 1) and at
+  // most kMaxPage, perhaps none, from `start` on, which is 0 or `next` of the page before. An item
+  // that is in the table from the first page of a listing to the last is in exactly one of them,
+  // whatever else comes and goes. The lock is held once, for O(max_items). CANCELLED for a closed
+  // table.
+  inline static constexpr int64_t kMaxPage = 10000;
+  Result<ItemPage> List(uint64_t start, int64_t max_items) const;
 
   // n >= 1.
   bool CanSample(int64_t n) const;
   bool CanInsert(int64_t n) const;
+  // Statistics of the priorities are brought up to date in pieces, for each of which the lock is
+  // held for about 50 us, and only where something has changed since the last call. So those of a
+  // table of more than 8192 items may be of several moments; all else is of one.
   TableInfo Info() const;
   // One line for people.
   std::string DebugString() const;

@@ -9,6 +9,8 @@ namespace {
 // Room made for the items of a request before there are any.
 constexpr int64_t kReservedSamples = 64;
 
+constexpr size_t kKeysAtOnce = 256;
+
 int64_t SoftLimit(int64_t max_size) {
   return std::max<int64_t>(1, std::min<int64_t>(max_size / 10, 1000));
 }
@@ -163,7 +165,7 @@ bool Table::Impl::CancelSample(Ticket ticket) {
 }
 
 Status Table::Impl::Mutate(const PriorityUpdate* updates, size_t num_updates,
-                           const uint64_t* deletes, size_t num_deletes) {
+                           const uint64_t* deletes, size_t num_deletes, int64_t* num_deleted) {
   for (size_t i = 0; i < num_updates; ++i) {
     const Status status = state_.CheckPriority(updates[i].priority);
     if (!status.ok()) {
@@ -173,14 +175,18 @@ Status Table::Impl::Mutate(const PriorityUpdate* updates, size_t num_updates,
   }
   const int64_t now_nanos = clock_->WallNanos();
   Aftermath aftermath;
+  int64_t found = 0;
   {
     MutexLock lock(&mu_);
     if (closed_) return ClosedError();
-    for (size_t i = 0; i < num_deletes; ++i) state_.Delete(deletes[i], &aftermath.discarded);
+    for (size_t i = 0; i < num_deletes; ++i) {
+      found += state_.Delete(deletes[i], &aftermath.discarded);
+    }
     state_.Update(updates, num_updates);
     Pump(now_nanos, &aftermath);
   }
   Settle(&aftermath);
+  if (num_deleted != nullptr) *num_deleted = found;
   return OkStatus();
 }
 
@@ -191,6 +197,19 @@ Status Table::Impl::Reset() {
     MutexLock lock(&mu_);
     if (closed_) return ClosedError();
     state_.Reset(&aftermath.discarded);
+    Pump(now_nanos, &aftermath);
+  }
+  Settle(&aftermath);
+  return OkStatus();
+}
+
+Status Table::Impl::SetRateLimiter(const RateLimiterOptions& options) {
+  const int64_t now_nanos = clock_->WallNanos();
+  Aftermath aftermath;
+  {
+    MutexLock lock(&mu_);
+    if (closed_) return ClosedError();
+    state_.SetLimiter(options);
     Pump(now_nanos, &aftermath);
   }
   Settle(&aftermath);
@@ -227,6 +246,34 @@ std::optional<SampledItem> Table::Impl::Get(uint64_t key) const {
   return item;
 }
 
+Result<std::vector<SampledItem>> Table::Impl::Get(const uint64_t* keys, size_t n) const {
+  std::vector<SampledItem> items(n);
+  size_t found = 0;
+  for (size_t i = 0; i < n;) {
+    const size_t end = std::min(n, i + kKeysAtOnce);
+    MutexLock lock(&mu_);
+    if (closed_) return ClosedError();
+    for (; i < end; ++i) found += state_.Get(keys[i], &items[found]);
+  }
+  items.resize(found);
+  return items;
+}
+
+Result<ItemPage> Table::Impl::List(uint64_t start, int64_t max_items) const {
+  if (max_items < 1) {
+    return InvalidArgumentError("Table '" + options_.name + "': a page of " +
+                                std::to_string(max_items) + " items; expected at least 1.");
+  }
+  max_items = std::min(max_items, kMaxPage);
+  const int64_t now_nanos = clock_->WallNanos();
+  ItemPage page;
+  page.items.reserve(static_cast<size_t>(max_items));
+  MutexLock lock(&mu_);
+  if (closed_) return ClosedError();
+  state_.List(start, static_cast<size_t>(max_items), now_nanos, &page);
+  return page;
+}
+
 bool Table::Impl::CanSample(int64_t n) const {
   MutexLock lock(&mu_);
   return state_.limiter().CanSample(n);
@@ -237,11 +284,15 @@ bool Table::Impl::CanInsert(int64_t n) const {
   return state_.limiter().CanInsert(n);
 }
 
-TableInfo Table::Impl::Info() const {
+TableInfo Table::Impl::Info() {
   TableInfo info;
   RateLimiter limiter(options_.rate_limiter);
-  {
+  size_t block = 0;
+  for (bool more = true; more;) {
     MutexLock lock(&mu_);
+    more = state_.SummarizePriorities(&block);
+    if (more) continue;
+    info.priorities = state_.priorities();
     limiter = state_.limiter();
     info.current_size = state_.size();
     info.num_episodes = state_.episodes().num_episodes();
@@ -259,11 +310,13 @@ TableInfo Table::Impl::Info() const {
   info.remover_is_deterministic = state_.remover().is_deterministic();
   info.max_size = options_.max_size;
   info.max_times_sampled = options_.max_times_sampled;
-  info.rate_limiter = options_.rate_limiter;
+  info.rate_limiter = limiter.options();
   info.signature = options_.signature;
   info.inserts = limiter.inserts();
   info.samples = limiter.samples();
   info.deletes = limiter.deletes();
+  info.samples_allowed = limiter.NumSamplesAllowed();
+  info.inserts_allowed = limiter.NumInsertsAllowed();
   info.sample_state = limiter.ExplainSample();
   info.insert_state = limiter.ExplainInsert();
   return info;

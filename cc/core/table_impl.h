@@ -30,13 +30,16 @@ class Table::Impl {
   Ticket Sample(const SampleOptions& options, SampleCallback callback, std::weak_ptr<Table> self);
   bool CancelSample(Ticket ticket);
   Status Mutate(const PriorityUpdate* updates, size_t num_updates, const uint64_t* deletes,
-                size_t num_deletes);
+                size_t num_deletes, int64_t* num_deleted);
   Status Reset();
+  Status SetRateLimiter(const RateLimiterOptions& options);
   void Close();
   std::optional<SampledItem> Get(uint64_t key) const;
+  Result<std::vector<SampledItem>> Get(const uint64_t* keys, size_t n) const;
+  Result<ItemPage> List(uint64_t start, int64_t max_items) const;
   bool CanSample(int64_t n) const;
   bool CanInsert(int64_t n) const;
-  TableInfo Info() const;
+  TableInfo Info();
   const TableOptions& options() const { return options_; }
 
  private:
@@ -85,7 +88,7 @@ class Table::Impl {
   // Calls the request back with DEADLINE_EXCEEDED, if it is still parked.
   void Expire(Ticket ticket) EXCLUDES(mu_);
 
-  const TableOptions options_;
+  const TableOptions options_;  // the rate limiter's: as the table was made
   Clock* const clock_;
   const int64_t soft_limit_;  // of parked inserts
   std::atomic<Ticket> last_ticket_{0};

@@ -126,9 +126,11 @@ void TableState::SampleOne(const Selector::Pick& pick, SampledItem* sample, Disc
   }
 }
 
-void TableState::Delete(uint64_t key, Discarded* discarded) {
+bool TableState::Delete(uint64_t key, Discarded* discarded) {
   const Slot slot = items_.Find(key);
-  if (slot != ItemStore::kNoSlot) discarded->trajectories.push_back(Remove(slot));
+  if (slot == ItemStore::kNoSlot) return false;
+  discarded->trajectories.push_back(Remove(slot));
+  return true;
 }
 
 void TableState::Update(const PriorityUpdate* updates, size_t num_updates) {
@@ -153,7 +155,7 @@ void TableState::UpdateGroup(const PriorityUpdate* updates, size_t n) {
 }
 
 void TableState::SetPriority(Slot slot, double priority) {
-  items_.row(slot).priority = priority;
+  items_.SetPriority(slot, priority);
   Must(sampler_->Update(slot, priority));
   Must(remover_->Update(slot, priority));
 }
@@ -197,6 +199,22 @@ bool TableState::Get(uint64_t key, SampledItem* item) const {
   item->times_sampled = row.times_sampled;
   item->trajectory = row.trajectory;
   return true;
+}
+
+void TableState::List(uint64_t start, size_t max_items, int64_t now_nanos, ItemPage* page) const {
+  // Rows without an item are bounded too.
+  constexpr uint64_t kRowsPerItem = 4;
+  const uint64_t num_rows = items_.num_rows();
+  const uint64_t end = start < num_rows ? std::min(num_rows, start + kRowsPerItem * max_items) : 0;
+  uint64_t slot = start;
+  for (; slot < end && page->items.size() < max_items; ++slot) {
+    const ItemRow& row = items_.row(static_cast<Slot>(slot));
+    if (!row.trajectory) continue;
+    const int64_t age = std::max<int64_t>(0, now_nanos - row.inserted_at_nanos);
+    page->items.push_back({row.key, row.priority, row.times_sampled, Duration(age),
+                           static_cast<int64_t>(row.chunk_bytes)});
+  }
+  page->next = slot < num_rows ? slot : 0;
 }
 
 int64_t TableState::memory_bytes() const {

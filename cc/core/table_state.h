@@ -42,13 +42,19 @@ class TableState {
   // Adds to `bytes`; rate_limited is left to the caller.
   void Sample(int64_t max_items, size_t max_bytes, std::vector<SampledItem>* items, size_t* bytes,
               Discarded* discarded);
-  // Unknown keys are ignored.
-  void Delete(uint64_t key, Discarded* discarded);
+  // False for an unknown key.
+  bool Delete(uint64_t key, Discarded* discarded);
   void Update(const PriorityUpdate* updates, size_t num_updates);
   // Empty, all counters zero.
   void Reset(Discarded* discarded);
   // False for an unknown key.
   bool Get(uint64_t key, SampledItem* item) const;
+  // As Table::List, into an empty page.
+  void List(uint64_t start, size_t max_items, int64_t now_nanos, ItemPage* page) const;
+  void SetLimiter(const RateLimiterOptions& options) { limiter_.SetOptions(options); }
+  // As ItemStore::Summarize.
+  bool SummarizePriorities(size_t* block) { return items_.Summarize(block); }
+  PriorityStats priorities() const { return items_.priorities(); }
 
   const RateLimiter& limiter() const { return limiter_; }
   const Selector& sampler() const { return *sampler_; }

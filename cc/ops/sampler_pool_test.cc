@@ -55,6 +55,22 @@ class FakeClient : public Client {
   }
   Status Reset(const std::string& table, const WaitOptions& wait) override { return Unused(); }
   Result<std::string> Checkpoint(const WaitOptions& wait) override { return Unused(); }
+  Result<std::vector<Sample>> Get(const std::string& table, const uint64_t* keys, size_t n,
+                                  const WaitOptions& wait) override {
+    return Unused();
+  }
+  Result<ItemPage> ListItems(const std::string& table, uint64_t start, int32_t max_items,
+                             const WaitOptions& wait) override {
+    return Unused();
+  }
+  Result<int64_t> Delete(const std::string& table, const uint64_t* keys, size_t n,
+                         const WaitOptions& wait) override {
+    return Unused();
+  }
+  Status SetRateLimiter(const std::string& table, const RateLimiterOptions& options,
+                        const WaitOptions& wait) override {
+    return Unused();
+  }
   Result<std::vector<uint64_t>> Insert(const TensorView* values, int32_t n,
                                        const std::vector<TableAndPriority>& targets,
                                        const WaitOptions& wait) override {

@@ -9,6 +9,7 @@
 #include "cc/python/array_in.h"
 #include "cc/python/errors.h"
 #include "cc/python/gil.h"
+#include "cc/python/items.h"
 #include "cc/python/native_writer.h"
 #include "cc/python/nest.h"
 #include "cc/python/process.h"
@@ -114,6 +115,8 @@ class NativeClient {
           [&](Client& client, const WaitOptions& wait) { return client.Reset(name, wait); });
   }
 
+  const std::shared_ptr<Client>& client() const { return client_; }
+
   // A limit of 0 or less is none.
   nb::list ServerInfo(nb::handle timeout_sec) {
     double seconds = timeout_sec.is_none() ? 0.0 : PyFloat_AsDouble(timeout_sec.ptr());
@@ -179,6 +182,32 @@ void DefineClient(nb::module_& m) {
       .def("MutatePriorities", &NativeClient::MutatePriorities, nb::arg("table"),
            nb::arg("updates"), nb::arg("deletes"), nb::arg("timeout").none() = nb::none())
       .def("Reset", &NativeClient::Reset, nb::arg("table"), nb::arg("timeout").none() = nb::none())
+      .def(
+          "get",
+          [](const NativeClient& self, nb::handle table, nb::handle keys, nb::handle timeout,
+             nb::handle structure) {
+            return GetItems(self.client(), table, keys, timeout, structure);
+          },
+          nb::arg("table"), nb::arg("keys"), nb::arg("timeout").none(), nb::arg("structure").none())
+      .def(
+          "list_items",
+          [](const NativeClient& self, nb::handle table, uint64_t start, int32_t page_size,
+             nb::handle timeout) {
+            return ListItems(self.client(), table, start, page_size, timeout);
+          },
+          nb::arg("table"), nb::arg("start"), nb::arg("page_size"), nb::arg("timeout").none())
+      .def(
+          "delete",
+          [](const NativeClient& self, nb::handle table, nb::handle keys, nb::handle timeout) {
+            return DeleteItems(self.client(), table, keys, timeout);
+          },
+          nb::arg("table"), nb::arg("keys"), nb::arg("timeout").none())
+      .def(
+          "set_rate_limiter",
+          [](const NativeClient& self, nb::handle table, nb::handle limiter, nb::handle timeout) {
+            SetRateLimiter(self.client(), table, limiter, timeout);
+          },
+          nb::arg("table"), nb::arg("rate_limiter"), nb::arg("timeout").none())
       .def("ServerInfo", &NativeClient::ServerInfo, nb::arg("timeout_sec").none() = nb::none())
       .def(
           "Checkpoint",

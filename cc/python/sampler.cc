@@ -5,50 +5,12 @@
 #include "cc/python/array_out.h"
 #include "cc/python/errors.h"
 #include "cc/python/process.h"
+#include "cc/python/replay_sample.h"
 
 namespace reverb_tf::python {
 namespace {
 
 constexpr int kNumInfoTensors = 5;
-
-PyTypeObject* ReplayType(const char* name) {
-  nb::object type = nb::module_::import_("reverb_tf.replay_sample").attr(name);
-  return reinterpret_cast<PyTypeObject*>(type.release().ptr());
-}
-
-// A named tuple of `items`, without the constructor that it has in Python.
-nb::object MakeNamedTuple(PyTypeObject* type, const nb::object& items) {
-  nb::object arguments = nb::steal(PyTuple_Pack(1, items.ptr()));
-  if (!arguments.is_valid()) nb::raise_python_error();
-  nb::object result = nb::steal(PyTuple_Type.tp_new(type, arguments.ptr(), nullptr));
-  if (!result.is_valid()) nb::raise_python_error();
-  return result;
-}
-
-nb::object MakeInfo(const SampleInfo& info) {
-  static PyTypeObject* type = ReplayType("SampleInfo");
-  return MakeNamedTuple(type, nb::make_tuple(info.key, info.probability, info.table_size,
-                                             info.priority, info.times_sampled));
-}
-
-nb::object MakeReplaySample(const nb::object& info, nb::object data) {
-  static PyTypeObject* type = ReplayType("ReplaySample");
-  return MakeNamedTuple(type, nb::make_tuple(info, std::move(data)));
-}
-
-nb::object Arrange(const std::vector<nb::object>& columns, const Structure* structure) {
-  if (structure != nullptr) return structure->Rebuild(columns);
-  nb::list list;
-  for (const nb::object& column : columns) list.append(column);
-  return list;
-}
-
-std::vector<nb::object> ReadColumns(const Sample& sample) {
-  std::vector<nb::object> columns;
-  columns.reserve(static_cast<size_t>(sample.num_columns()));
-  for (int i = 0; i < sample.num_columns(); ++i) columns.push_back(ReadColumn(sample, i));
-  return columns;
-}
 
 // The number of steps: the length of every column.
 int64_t NumSteps(const std::vector<nb::object>& columns) {

@@ -46,21 +46,6 @@ SelectorOptions Selector(nb::handle selector, const char* role) {
   ThrowPython(PyExc_ValueError, "There is no selector of kind " + std::string(kind) + ".");
 }
 
-// `limiter` is a rate_limiters.InternalRateLimiter.
-RateLimiterOptions Limiter(nb::handle limiter) {
-  if (!nb::hasattr(limiter, "samples_per_insert")) {
-    ThrowPython(PyExc_TypeError,
-                "rate_limiter must be the internal_limiter of a rate limiter, got " +
-                    ShortRepr(limiter.ptr()) + ".");
-  }
-  RateLimiterOptions options;
-  options.samples_per_insert = nb::cast<double>(limiter.attr("samples_per_insert"));
-  options.min_size_to_sample = nb::cast<int64_t>(limiter.attr("min_size_to_sample"));
-  options.min_diff = nb::cast<double>(limiter.attr("min_diff"));
-  options.max_diff = nb::cast<double>(limiter.attr("max_diff"));
-  return options;
-}
-
 std::optional<std::string> Signature(nb::handle signature) {
   if (signature.is_none()) return std::nullopt;
   if (!PyBytes_Check(signature.ptr())) {
@@ -80,7 +65,7 @@ NativeTable MakeTable(nb::handle name, nb::handle sampler, nb::handle remover, n
   options.remover = Selector(remover, "remover");
   options.max_size = Int32Argument(max_size, "max_size");
   options.max_times_sampled = Int32Argument(max_times_sampled, "max_times_sampled");
-  options.rate_limiter = Limiter(rate_limiter);
+  options.rate_limiter = LimiterOptions(rate_limiter);
   for (nb::handle extension : extensions) {
     ThrowPython(PyExc_TypeError,
                 "This release knows no table extensions, got " + ShortRepr(extension.ptr()) + ".");
@@ -97,6 +82,20 @@ auto WithoutGil(const NativeTable& table, Call&& call) {
 }
 
 }  // namespace
+
+RateLimiterOptions LimiterOptions(nb::handle limiter) {
+  if (!nb::hasattr(limiter, "samples_per_insert")) {
+    ThrowPython(PyExc_TypeError,
+                "rate_limiter must be the internal_limiter of a rate limiter, got " +
+                    ShortRepr(limiter.ptr()) + ".");
+  }
+  RateLimiterOptions options;
+  options.samples_per_insert = nb::cast<double>(limiter.attr("samples_per_insert"));
+  options.min_size_to_sample = nb::cast<int64_t>(limiter.attr("min_size_to_sample"));
+  options.min_diff = nb::cast<double>(limiter.attr("min_diff"));
+  options.max_diff = nb::cast<double>(limiter.attr("max_diff"));
+  return options;
+}
 
 void DefineTable(nb::module_& m) {
   nb::class_<NativeTable>(m, "Table", "The native part of a reverb_tf.Table.")
@@ -122,6 +121,14 @@ void DefineTable(nb::module_& m) {
            [](const NativeTable& self, int64_t n) {
              return ValueOrThrow(WithoutGil(
                  self, [n](const reverb_tf::Table& table) { return table.CanInsert(n); }));
+           })
+      .def("set_rate_limiter",
+           [](const NativeTable& self, nb::handle limiter) {
+             RateLimiterOptions options = LimiterOptions(limiter);
+             GilRelease release;
+             Status status = self.table->SetRateLimiter(options);
+             release.Reacquire();
+             ThrowIfError(status);
            })
       .def("info",
            [](const NativeTable& self) {

@@ -1,11 +1,12 @@
 #include "cc/server/reverb_service.h"
 
-#include <string>
-
+#include "cc/server/get_items_reactor.h"
 #include "cc/server/grpc_status.h"
 #include "cc/server/initialize_connection_reactor.h"
 #include "cc/server/insert_stream_reactor.h"
+#include "cc/server/proto_message.h"
 #include "cc/server/sample_stream_reactor.h"
+#include "cc/wire/item_page.h"
 #include "cc/wire/mutate_request.h"
 #include "cc/wire/table_info.h"
 
@@ -19,6 +20,17 @@ grpc::ServerUnaryReactor* Finish(grpc::CallbackServerContext* context, const Sta
 }
 
 }  // namespace
+
+template <typename Request, typename Response>
+grpc::ServerUnaryReactor* ReverbService::Answer(
+    grpc::CallbackServerContext* context, const grpc::ByteBuffer& request,
+    grpc::ByteBuffer* response, Status (ReverbService::*method)(const Request&, Response*) const) {
+  Response answer;
+  const Result<Request> parsed = ParseMessage<Request>(request);
+  const Status status = parsed.ok() ? (this->*method)(*parsed, &answer) : parsed.status();
+  *response = SerializeMessage(answer);
+  return Finish(context, status);
+}
 
 grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* ReverbService::InsertStream(
     grpc::CallbackServerContext*) {
@@ -51,9 +63,32 @@ grpc::ServerUnaryReactor* ReverbService::MutatePriorities(grpc::CallbackServerCo
 }
 
 grpc::ServerUnaryReactor* ReverbService::Reset(grpc::CallbackServerContext* context,
-                                               const deepmind::reverb::ResetRequest* request,
-                                               deepmind::reverb::ResetResponse*) {
-  return Finish(context, ResetTable(request->table()));
+                                               const grpc::ByteBuffer* request,
+                                               grpc::ByteBuffer* response) {
+  return Answer(context, *request, response, &ReverbService::ResetTable);
+}
+
+grpc::ServerWriteReactor<grpc::ByteBuffer>* ReverbService::GetItems(
+    grpc::CallbackServerContext*, const grpc::ByteBuffer* request) {
+  return GetItemsReactor::Start(tables_, *request);
+}
+
+grpc::ServerUnaryReactor* ReverbService::ListItems(grpc::CallbackServerContext* context,
+                                                   const grpc::ByteBuffer* request,
+                                                   grpc::ByteBuffer* response) {
+  return Answer(context, *request, response, &ReverbService::List);
+}
+
+grpc::ServerUnaryReactor* ReverbService::DeleteItems(grpc::CallbackServerContext* context,
+                                                     const grpc::ByteBuffer* request,
+                                                     grpc::ByteBuffer* response) {
+  return Answer(context, *request, response, &ReverbService::Delete);
+}
+
+grpc::ServerUnaryReactor* ReverbService::SetRateLimiter(grpc::CallbackServerContext* context,
+                                                        const grpc::ByteBuffer* request,
+                                                        grpc::ByteBuffer* response) {
+  return Answer(context, *request, response, &ReverbService::SetLimiter);
 }
 
 grpc::ServerUnaryReactor* ReverbService::ServerInfo(
@@ -75,9 +110,40 @@ Status ReverbService::Mutate(const grpc::ByteBuffer& message) const {
                        request.deletes.size());
 }
 
-Status ReverbService::ResetTable(const std::string& name) const {
-  REVERB_TF_ASSIGN_OR_RETURN(core::Table * table, tables_->Find(name));
+Status ReverbService::ResetTable(const deepmind::reverb::ResetRequest& request,
+                                 deepmind::reverb::ResetResponse*) const {
+  REVERB_TF_ASSIGN_OR_RETURN(core::Table * table, tables_->Find(request.table()));
   return table->Reset();
+}
+
+Status ReverbService::List(const deepmind::reverb::ListItemsRequest& request,
+                           deepmind::reverb::ListItemsResponse* response) const {
+  REVERB_TF_ASSIGN_OR_RETURN(core::Table * table, tables_->Find(request.table()));
+  REVERB_TF_ASSIGN_OR_RETURN(const ItemPage page,
+                             table->List(request.start(), request.max_items()));
+  wire::FillItemPage(page, response);
+  return OkStatus();
+}
+
+Status ReverbService::Delete(const deepmind::reverb::DeleteItemsRequest& request,
+                             deepmind::reverb::DeleteItemsResponse* response) const {
+  REVERB_TF_ASSIGN_OR_RETURN(core::Table * table, tables_->Find(request.table()));
+  int64_t num_deleted = 0;
+  REVERB_TF_RETURN_IF_ERROR(table->Mutate(nullptr, 0, request.keys().data(),
+                                          static_cast<size_t>(request.keys_size()), &num_deleted));
+  response->set_num_deleted(num_deleted);
+  return OkStatus();
+}
+
+Status ReverbService::SetLimiter(const deepmind::reverb::SetRateLimiterRequest& request,
+                                 deepmind::reverb::SetRateLimiterResponse*) const {
+  REVERB_TF_ASSIGN_OR_RETURN(core::Table * table, tables_->Find(request.table()));
+  RateLimiterOptions options;
+  options.samples_per_insert = request.samples_per_insert();
+  options.min_size_to_sample = request.min_size_to_sample();
+  options.min_diff = request.min_diff();
+  options.max_diff = request.max_diff();
+  return table->SetRateLimiter(options);
 }
 
 }  // namespace reverb_tf::server

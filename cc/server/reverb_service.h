@@ -11,15 +11,17 @@
 
 namespace reverb_tf::server {
 
-// Calls with bulk are raw: their messages are read and written by cc/wire.
-using ReverbServiceBase = deepmind::reverb::ReverbService::WithRawCallbackMethod_InsertStream<
-    deepmind::reverb::ReverbService::WithRawCallbackMethod_SampleStream<
-        deepmind::reverb::ReverbService::WithCallbackMethod_Checkpoint<
-            deepmind::reverb::ReverbService::WithRawCallbackMethod_MutatePriorities<
-                deepmind::reverb::ReverbService::WithCallbackMethod_Reset<
-                    deepmind::reverb::ReverbService::WithCallbackMethod_ServerInfo<
-                        deepmind::reverb::ReverbService::WithCallbackMethod_InitializeConnection<
-                            deepmind::reverb::ReverbService::Service>>>>>>>;
+// The messages of raw calls are read and written here and by cc/wire.
+using Generated = deepmind::reverb::ReverbService;
+using ReverbServiceBase = Generated::WithRawCallbackMethod_InsertStream<
+    Generated::WithRawCallbackMethod_SampleStream<Generated::WithCallbackMethod_Checkpoint<
+        Generated::WithRawCallbackMethod_MutatePriorities<Generated::WithRawCallbackMethod_Reset<
+            Generated::WithRawCallbackMethod_GetItems<Generated::WithRawCallbackMethod_ListItems<
+                Generated::WithRawCallbackMethod_DeleteItems<
+                    Generated::WithRawCallbackMethod_SetRateLimiter<
+                        Generated::WithCallbackMethod_ServerInfo<
+                            Generated::WithCallbackMethod_InitializeConnection<
+                                Generated::Service>>>>>>>>>>>;
 
 // Thread-safe; nothing here blocks. Must outlive the gRPC server that it is registered with.
 class ReverbService final : public ReverbServiceBase {
@@ -43,15 +45,39 @@ class ReverbService final : public ReverbServiceBase {
                                              const grpc::ByteBuffer* request,
                                              grpc::ByteBuffer* response) override;
   grpc::ServerUnaryReactor* Reset(grpc::CallbackServerContext* context,
-                                  const deepmind::reverb::ResetRequest* request,
-                                  deepmind::reverb::ResetResponse* response) override;
+                                  const grpc::ByteBuffer* request,
+                                  grpc::ByteBuffer* response) override;
+  grpc::ServerWriteReactor<grpc::ByteBuffer>* GetItems(grpc::CallbackServerContext* context,
+                                                       const grpc::ByteBuffer* request) override;
+  grpc::ServerUnaryReactor* ListItems(grpc::CallbackServerContext* context,
+                                      const grpc::ByteBuffer* request,
+                                      grpc::ByteBuffer* response) override;
+  grpc::ServerUnaryReactor* DeleteItems(grpc::CallbackServerContext* context,
+                                        const grpc::ByteBuffer* request,
+                                        grpc::ByteBuffer* response) override;
+  grpc::ServerUnaryReactor* SetRateLimiter(grpc::CallbackServerContext* context,
+                                           const grpc::ByteBuffer* request,
+                                           grpc::ByteBuffer* response) override;
   grpc::ServerUnaryReactor* ServerInfo(grpc::CallbackServerContext* context,
                                        const deepmind::reverb::ServerInfoRequest* request,
                                        deepmind::reverb::ServerInfoResponse* response) override;
 
  private:
   Status Mutate(const grpc::ByteBuffer& message) const;
-  Status ResetTable(const std::string& name) const;
+  Status ResetTable(const deepmind::reverb::ResetRequest& request,
+                    deepmind::reverb::ResetResponse* response) const;
+  Status List(const deepmind::reverb::ListItemsRequest& request,
+              deepmind::reverb::ListItemsResponse* response) const;
+  Status Delete(const deepmind::reverb::DeleteItemsRequest& request,
+                deepmind::reverb::DeleteItemsResponse* response) const;
+  Status SetLimiter(const deepmind::reverb::SetRateLimiterRequest& request,
+                    deepmind::reverb::SetRateLimiterResponse* response) const;
+  // Parses the request, calls `method` and serializes its response.
+  template <typename Request, typename Response>
+  grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext* context,
+                                   const grpc::ByteBuffer& request, grpc::ByteBuffer* response,
+                                   Status (ReverbService::*method)(const Request&, Response*)
+                                       const);
 
   const std::shared_ptr<const ServedTables> tables_;
   core::Clock* const clock_;

@@ -5,9 +5,8 @@
 #include <string>
 #include <utility>
 
-#include <grpcpp/support/proto_buffer_reader.h>
-
 #include "cc/server/grpc_status.h"
+#include "cc/server/proto_message.h"
 #include "cc/wire/messages.h"
 #include "proto/reverb_service.pb.h"
 
@@ -53,12 +52,8 @@ SampleStreamReactor::SampleStreamReactor(std::shared_ptr<const ServedTables> tab
     : tables_(std::move(tables)), clock_(clock) {}
 
 Result<SampleStreamReactor::Request> SampleStreamReactor::ParseRequest() const {
-  deepmind::reverb::SampleStreamRequest message;
-  grpc::ByteBuffer bytes = message_;
-  grpc::ProtoBufferReader reader(&bytes);
-  if (!reader.status().ok() || !message.ParseFromZeroCopyStream(&reader)) {
-    return InvalidArgumentError("the message is not a SampleStreamRequest");
-  }
+  REVERB_TF_ASSIGN_OR_RETURN(const auto message,
+                             ParseMessage<deepmind::reverb::SampleStreamRequest>(message_));
   if (message.num_samples() < 1) {
     return InvalidArgumentError("num_samples is " + std::to_string(message.num_samples()) +
                                 "; expected at least 1");

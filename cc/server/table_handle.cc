@@ -38,6 +38,10 @@ Result<bool> Table::CanInsert(int64_t n) const {
   return table_->CanInsert(n);
 }
 
+Status Table::SetRateLimiter(const RateLimiterOptions& options) {
+  return table_->SetRateLimiter(options);
+}
+
 std::string Table::SerializedInfo() const { return wire::SerializeTableInfo(table_->Info()); }
 
 std::string Table::DebugString() const { return table_->DebugString(); }

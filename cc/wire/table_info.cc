@@ -52,6 +52,19 @@ void FillTableInfo(const core::TableInfo& from, deepmind::reverb::TableInfo* inf
   info->set_num_episodes(from.num_episodes);
   info->set_num_deleted_episodes(from.num_deleted_episodes);
   info->set_num_unique_samples(from.num_unique_samples);
+  if (from.priorities.min <= from.priorities.max) {
+    info->set_priority_min(from.priorities.min);
+    info->set_priority_max(from.priorities.max);
+    info->set_priority_sum(from.priorities.sum);
+  }
+  info->set_data_bytes(from.data_bytes);
+  info->set_memory_bytes(from.memory_bytes);
+  info->set_samples_allowed(from.samples_allowed);
+  info->set_inserts_allowed(from.inserts_allowed);
+  info->set_waiting_samples(from.waiting_samples);
+  info->set_waiting_inserts(from.waiting_inserts);
+  info->set_sample_state(from.sample_state);
+  info->set_insert_state(from.insert_state);
 }
 
 std::string SerializeTableInfo(const core::TableInfo& info) {

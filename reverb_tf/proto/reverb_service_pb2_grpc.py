@@ -39,6 +39,26 @@ class ReverbServiceStub(object):
                 request_serializer=reverb__tf_dot_proto_dot_reverb__service__pb2.SampleStreamRequest.SerializeToString,
                 response_deserializer=reverb__tf_dot_proto_dot_reverb__service__pb2.SampleStreamResponse.FromString,
                 )
+        self.GetItems = channel.unary_stream(
+                '/deepmind.reverb.ReverbService/GetItems',
+                request_serializer=reverb__tf_dot_proto_dot_reverb__service__pb2.GetItemsRequest.SerializeToString,
+                response_deserializer=reverb__tf_dot_proto_dot_reverb__service__pb2.SampleStreamResponse.FromString,
+                )
+        self.ListItems = channel.unary_unary(
+                '/deepmind.reverb.ReverbService/ListItems',
+                request_serializer=reverb__tf_dot_proto_dot_reverb__service__pb2.ListItemsRequest.SerializeToString,
+                response_deserializer=reverb__tf_dot_proto_dot_reverb__service__pb2.ListItemsResponse.FromString,
+                )
+        self.DeleteItems = channel.unary_unary(
+                '/deepmind.reverb.ReverbService/DeleteItems',
+                request_serializer=reverb__tf_dot_proto_dot_reverb__service__pb2.DeleteItemsRequest.SerializeToString,
+                response_deserializer=reverb__tf_dot_proto_dot_reverb__service__pb2.DeleteItemsResponse.FromString,
+                )
+        self.SetRateLimiter = channel.unary_unary(
+                '/deepmind.reverb.ReverbService/SetRateLimiter',
+                request_serializer=reverb__tf_dot_proto_dot_reverb__service__pb2.SetRateLimiterRequest.SerializeToString,
+                response_deserializer=reverb__tf_dot_proto_dot_reverb__service__pb2.SetRateLimiterResponse.FromString,
+                )
         self.ServerInfo = channel.unary_unary(
                 '/deepmind.reverb.ReverbService/ServerInfo',
                 request_serializer=reverb__tf_dot_proto_dot_reverb__service__pb2.ServerInfoRequest.SerializeToString,
@@ -102,6 +122,37 @@ class ReverbServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def GetItems(self, request, context):
+        """The calls from here to SetRateLimiter are ours: other servers answer UNIMPLEMENTED. Each ends with NOT_FOUND for an
+        unknown table, INVALID_ARGUMENT for a malformed message, and CANCELLED when the table is closed.
+
+        The items of those keys, in their order and without the unknown ones. They are not counted as samples, and their
+        probability is 0.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListItems(self, request, context):
+        """One page of all items of a table. An item that is in the table from the first page to the last is in exactly one.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def DeleteItems(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def SetRateLimiter(self, request, context):
+        """Changes the rule, but not what was counted. INVALID_ARGUMENT for numbers that make no rule.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def ServerInfo(self, request, context):
         """Missing associated documentation comment in .proto file."""
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -142,6 +193,26 @@ def add_ReverbServiceServicer_to_server(servicer, server):
                     servicer.SampleStream,
                     request_deserializer=reverb__tf_dot_proto_dot_reverb__service__pb2.SampleStreamRequest.FromString,
                     response_serializer=reverb__tf_dot_proto_dot_reverb__service__pb2.SampleStreamResponse.SerializeToString,
+            ),
+            'GetItems': grpc.unary_stream_rpc_method_handler(
+                    servicer.GetItems,
+                    request_deserializer=reverb__tf_dot_proto_dot_reverb__service__pb2.GetItemsRequest.FromString,
+                    response_serializer=reverb__tf_dot_proto_dot_reverb__service__pb2.SampleStreamResponse.SerializeToString,
+            ),
+            'ListItems': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListItems,
+                    request_deserializer=reverb__tf_dot_proto_dot_reverb__service__pb2.ListItemsRequest.FromString,
+                    response_serializer=reverb__tf_dot_proto_dot_reverb__service__pb2.ListItemsResponse.SerializeToString,
+            ),
+            'DeleteItems': grpc.unary_unary_rpc_method_handler(
+                    servicer.DeleteItems,
+                    request_deserializer=reverb__tf_dot_proto_dot_reverb__service__pb2.DeleteItemsRequest.FromString,
+                    response_serializer=reverb__tf_dot_proto_dot_reverb__service__pb2.DeleteItemsResponse.SerializeToString,
+            ),
+            'SetRateLimiter': grpc.unary_unary_rpc_method_handler(
+                    servicer.SetRateLimiter,
+                    request_deserializer=reverb__tf_dot_proto_dot_reverb__service__pb2.SetRateLimiterRequest.FromString,
+                    response_serializer=reverb__tf_dot_proto_dot_reverb__service__pb2.SetRateLimiterResponse.SerializeToString,
             ),
             'ServerInfo': grpc.unary_unary_rpc_method_handler(
                     servicer.ServerInfo,
@@ -245,6 +316,74 @@ class ReverbService(object):
         return grpc.experimental.stream_stream(request_iterator, target, '/deepmind.reverb.ReverbService/SampleStream',
             reverb__tf_dot_proto_dot_reverb__service__pb2.SampleStreamRequest.SerializeToString,
             reverb__tf_dot_proto_dot_reverb__service__pb2.SampleStreamResponse.FromString,
+            options, channel_credentials,
+            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
+
+    @staticmethod
+    def GetItems(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(request, target, '/deepmind.reverb.ReverbService/GetItems',
+            reverb__tf_dot_proto_dot_reverb__service__pb2.GetItemsRequest.SerializeToString,
+            reverb__tf_dot_proto_dot_reverb__service__pb2.SampleStreamResponse.FromString,
+            options, channel_credentials,
+            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
+
+    @staticmethod
+    def ListItems(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(request, target, '/deepmind.reverb.ReverbService/ListItems',
+            reverb__tf_dot_proto_dot_reverb__service__pb2.ListItemsRequest.SerializeToString,
+            reverb__tf_dot_proto_dot_reverb__service__pb2.ListItemsResponse.FromString,
+            options, channel_credentials,
+            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
+
+    @staticmethod
+    def DeleteItems(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(request, target, '/deepmind.reverb.ReverbService/DeleteItems',
+            reverb__tf_dot_proto_dot_reverb__service__pb2.DeleteItemsRequest.SerializeToString,
+            reverb__tf_dot_proto_dot_reverb__service__pb2.DeleteItemsResponse.FromString,
+            options, channel_credentials,
+            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
+
+    @staticmethod
+    def SetRateLimiter(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(request, target, '/deepmind.reverb.ReverbService/SetRateLimiter',
+            reverb__tf_dot_proto_dot_reverb__service__pb2.SetRateLimiterRequest.SerializeToString,
+            reverb__tf_dot_proto_dot_reverb__service__pb2.SetRateLimiterResponse.FromString,
             options, channel_credentials,
             insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
 

@@ -158,6 +158,27 @@ class FakeTransport : public Transport {
     callback(std::string("/the/checkpoint"));
     return [] {};
   }
+  CancelFunction Get(
+      const std::string& table, const std::vector<uint64_t>& keys,
+      std::function<void(Result<std::vector<core::SampledItem>>)> callback) override {
+    callback(std::vector<core::SampledItem>());
+    return [] {};
+  }
+  CancelFunction ListItems(const std::string& table, uint64_t start, int32_t max_items,
+                           std::function<void(Result<ItemPage>)> callback) override {
+    callback(ItemPage());
+    return [] {};
+  }
+  CancelFunction Delete(const std::string& table, const std::vector<uint64_t>& keys,
+                        std::function<void(Result<int64_t>)> callback) override {
+    callback(int64_t{0});
+    return [] {};
+  }
+  CancelFunction SetRateLimiter(const std::string& table, const RateLimiterOptions& options,
+                                std::function<void(Status)> callback) override {
+    callback(OkStatus());
+    return [] {};
+  }
   bool holds_chunks() const override { return true; }
   bool IsTransient(const Status& status) const override {
     return status.code() == StatusCode::kUnavailable;

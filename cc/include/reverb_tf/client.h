@@ -11,8 +11,10 @@
 #include <vector>
 
 #include "reverb_tf/export.h"
+#include "reverb_tf/item_info.h"
 #include "reverb_tf/sampler.h"
 #include "reverb_tf/status.h"
+#include "reverb_tf/table.h"
 #include "reverb_tf/tensor.h"
 #include "reverb_tf/trajectory_writer.h"
 #include "reverb_tf/wait.h"
@@ -87,6 +89,27 @@ class REVERB_TF_EXPORT Client : public std::enable_shared_from_this<Client> {
   // Makes the server write all tables to disk; blocks until it has. Returns the folder that was
   // written, on the server's machine. INVALID_ARGUMENT: the server has no checkpointer.
   virtual Result<std::string> Checkpoint(const WaitOptions& wait) = 0;
+
+  // The next four are calls that other servers do not have: UNIMPLEMENTED names the server then.
+  // NOT_FOUND: "Priority table T was not found".
+
+  // The items of those keys, in their order; unknown ones are left out. They are not counted as
+  // samples; their probability is 0.
+  virtual Result<std::vector<Sample>> Get(const std::string& table, const uint64_t* keys, size_t n,
+                                          const WaitOptions& wait) = 0;
+  // One page of all items of a table, in no particular order: at most `max_items` (>= 1, and
+  // 10000), perhaps none, from `start` on, which is 0 or `next` of the page before. An item that is
+  // in the table from the first page to the last is in exactly one of them, whatever else comes and
+  // goes.
+  virtual Result<ItemPage> ListItems(const std::string& table, uint64_t start, int32_t max_items,
+                                     const WaitOptions& wait) = 0;
+  // How many of the keys were there. A call that had to be tried again because the connection was
+  // lost does not count what an earlier try deleted.
+  virtual Result<int64_t> Delete(const std::string& table, const uint64_t* keys, size_t n,
+                                 const WaitOptions& wait) = 0;
+  // As Table::SetRateLimiter.
+  virtual Status SetRateLimiter(const std::string& table, const RateLimiterOptions& options,
+                                const WaitOptions& wait) = 0;
 
   // Inserts one step of n arrays (items of length 1, with a leading axis of 1) into each of
   // `targets` and returns their keys when the server has confirmed all. All targets share one

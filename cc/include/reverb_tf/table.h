@@ -65,6 +65,11 @@ class REVERB_TF_EXPORT Table {
   Result<bool> CanSample(int64_t n) const;
   Result<bool> CanInsert(int64_t n) const;
 
+  // Another rule for inserts and samples from now on; what was counted stays, and blocked calls
+  // that it allows go on. INVALID_ARGUMENT names the number; CANCELLED once a server of the table
+  // has stopped.
+  Status SetRateLimiter(const RateLimiterOptions& options);
+
   // A serialized deepmind.reverb.TableInfo: settings and counters of this moment.
   std::string SerializedInfo() const;
 

@@ -1,6 +1,6 @@
-// Picks the newest item.
-#ifndef REVERB_TF_CORE_LIFO_H_
-#define REVERB_TF_CORE_LIFO_H_
+// Picks the oldest item (fifo) or the newest (lifo).
+#ifndef REVERB_TF_CORE_ARRIVAL_ORDER_H_
+#define REVERB_TF_CORE_ARRIVAL_ORDER_H_
 
 #include "cc/core/linked_slots.h"
 #include "cc/core/selector.h"
@@ -8,8 +8,11 @@
 namespace reverb_tf::core {
 
 // Priorities have no effect; updates do not change the order. Everything is O(1).
-class Lifo : public Selector {
+class ArrivalOrder : public Selector {
  public:
+  // kFifo or kLifo.
+  explicit ArrivalOrder(SelectorOptions::Kind kind) : options_{kind, 1.0} {}
+
   Status CheckPriority(double priority) const override;
   Status Insert(Slot slot, double priority) override;
   Status Delete(Slot slot) override;
@@ -21,10 +24,10 @@ class Lifo : public Selector {
   const SelectorOptions& options() const override { return options_; }
 
  private:
-  const SelectorOptions options_{SelectorOptions::Kind::kLifo, 1.0};
+  const SelectorOptions options_;
   LinkedSlots slots_;
 };
 
 }  // namespace reverb_tf::core
 
-#endif  // REVERB_TF_CORE_LIFO_H_
+#endif  // REVERB_TF_CORE_ARRIVAL_ORDER_H_
