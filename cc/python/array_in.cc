@@ -1,5 +1,7 @@
 #include "cc/python/array_in.h"
 
+#include <nanobind/stl/string.h>
+
 #include <utility>
 
 #include "cc/python/dlpack_in.h"
@@ -33,7 +35,8 @@ bool HasAttribute(PyObject* object, const char* name) {
 // Throws a TypeError that names the value, with `cause` as its cause.
 [[noreturn]] void RefuseConversion(PyObject* value, nb::python_error cause) {
   std::string text = "Cannot convert " + ShortRepr(value) + " (" + TypeName(value) +
-                     ") to an array: " + cause.what() + " " + kAccepted;
+                     ") to an array: " + nb::cast<std::string>(nb::str(cause.value())) + " " +
+                     kAccepted;
   cause.restore();
   nb::chain_error(PyExc_TypeError, "%s", text.c_str());
   throw nb::python_error();

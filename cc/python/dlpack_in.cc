@@ -47,11 +47,27 @@ std::vector<npy_intp> ByteStrides(const Imported& tensor) {
   return strides;
 }
 
+// value.__dlpack__(), or None when it does not work or would not be what `value` stands for.
+nb::object Export(nb::handle value) {
+  try {
+    if (!nb::hasattr(value, "__dlpack__")) return nb::none();
+    // PyTorch exports a lazily negated tensor without its sign.
+    if (nb::hasattr(value, "is_neg") && nb::cast<bool>(value.attr("is_neg")())) return nb::none();
+    return value.attr("__dlpack__")();
+  } catch (nb::python_error& error) {
+    if (!error.matches(PyExc_Exception)) throw;
+  } catch (nb::cast_error&) {
+  }
+  return nb::none();
+}
+
 }  // namespace
 
 nb::object ArrayFromDLPack(nb::handle value) {
   auto tensor = std::make_unique<Imported>();
-  if (!nb::hasattr(value, "__dlpack__") || !nb::try_cast(value, *tensor)) return nb::object();
+  nb::object exported = Export(value);
+  if (!PyCapsule_CheckExact(exported.ptr()) || !nb::try_cast(exported, *tensor))
+    return nb::object();
   const DType dtype = DTypeOfCode(tensor->dtype());
   if (dtype == DType::kInvalid) return nb::object();
   std::vector<npy_intp> strides = ByteStrides(*tensor);

@@ -339,8 +339,10 @@ def test_a_conversion_that_fails_says_why():
             raise RuntimeError("it lives on a GPU")
 
     client = reverb.Client(f"localhost:{support.unused_port()}")
-    with pytest.raises(TypeError, match="it lives on a GPU"):
+    with pytest.raises(TypeError, match="it lives on a GPU") as e:
         client.insert([Broken()], {"q": 1.0})
+    assert isinstance(e.value.__cause__, RuntimeError)
+    assert "Traceback" not in str(e.value)
 
 
 def test_broadcast_arrays(client):
@@ -412,6 +414,10 @@ def _torch_tensors():
     yield torch.tensor([1 + 2j]), np.array([1 + 2j], np.complex64)
     half = base.to(torch.bfloat16)
     yield half[:, ::2], base.numpy().astype(ml_dtypes.bfloat16)[:, ::2]
+    for name in ("float8_e5m2", "float8_e4m3fn", "float8_e4m3fnuz"):
+        bits = torch.arange(256, dtype=torch.int64).to(torch.uint8)
+        expected = np.arange(256, dtype=np.uint8).view(getattr(ml_dtypes, name))
+        yield bits.view(getattr(torch, name)), expected
 
 
 def _jax_arrays():
@@ -436,8 +442,24 @@ def test_arrays_of_other_libraries(client, arrays):
 
 def test_torch_tensors_that_need_a_gradient_are_refused_with_what_torch_says(client):
     torch = pytest.importorskip("torch")
-    with pytest.raises(TypeError, match="grad"):
-        client.insert([torch.zeros(2, requires_grad=True)], {"q": 1.0})
+    for dtype in (torch.float32, torch.bfloat16):
+        with pytest.raises(TypeError, match="Field \\(0,\\): Cannot convert") as e:
+            client.insert([torch.zeros(2, dtype=dtype, requires_grad=True)], {"q": 1.0})
+        assert "Traceback" not in str(e.value)
+
+
+def test_torch_tensors_that_are_no_arrays_of_memory(client):
+    torch = pytest.importorskip("torch")
+    for tensor in (
+        torch.ones(2).to_sparse(),
+        torch.ones(2, device="meta"),
+        torch.view_as_complex(torch.ones(2, 2)).conj(),
+        torch._neg_view(torch.ones(2)),
+        torch._neg_view(torch.ones(2, dtype=torch.bfloat16)),
+        torch.ones(2).to(torch.complex32),
+    ):
+        with pytest.raises(TypeError):
+            client.insert([tensor], {"q": 1.0})
 
 
 def test_large_columns(client):
