@@ -45,7 +45,12 @@ def dtype_of_number(number: int) -> np.dtype:
     if number in _ML_DTYPES:
         import ml_dtypes
 
-        return np.dtype(getattr(ml_dtypes, _ML_DTYPES[number]))
+        name = _ML_DTYPES[number]
+        if not hasattr(ml_dtypes, name):
+            raise ImportError(
+                f"ml_dtypes {ml_dtypes.__version__} has no {name}: a newer one is needed"
+            )
+        return np.dtype(getattr(ml_dtypes, name))
     raise ValueError(f"element type {number} is not known")
 
 

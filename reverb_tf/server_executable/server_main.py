@@ -10,8 +10,6 @@ from reverb_tf import server
 from reverb_tf.platform.default import server_main_command_line_args
 from reverb_tf.server_executable import server_from_proto
 
-flags.adopt_module_key_flags(server_main_command_line_args)  # so that --help lists them
-
 # What a shell reports for a command that Ctrl-C has ended.
 _INTERRUPTED = 130
 
@@ -53,6 +51,8 @@ def main(argv: Sequence[str]) -> int:
 
 def app_run_main() -> None:
     """What the console script calls."""
+    for name in ("config", "host"):  # so that --help lists them
+        flags.FLAGS.register_key_flag_for_module(sys.argv[0], flags.FLAGS[name])
     app.run(main)
 
 

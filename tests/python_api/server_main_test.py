@@ -76,6 +76,23 @@ def test_configurations_that_cannot_work(config, text):
     assert text in error
 
 
+def test_help_of_the_console_script(tmp_path):
+    script = tmp_path / "reverb_server"
+    script.write_text(
+        "import sys\nfrom reverb_tf.server_executable.server_main import app_run_main\nsys.exit(app_run_main())\n"
+    )
+    result = subprocess.run(
+        [sys.executable, str(script), "--help"],
+        capture_output=True,
+        text=True,
+        env=support.environment(),
+        timeout=support.PATIENCE,
+    )
+    assert "--config" in result.stdout and "--[no]" not in result.stdout.split("--config")[0]
+    project = (support.ROOT / "pyproject.toml").read_text()
+    assert 'reverb_server = "reverb_tf.server_executable.server_main:app_run_main"' in project
+
+
 def test_bad_command_lines():
     code, _, error = end(start())
     assert code != 0 and "--config" in error and "Traceback" not in error
