@@ -255,6 +255,21 @@ def test_processes_a_forked_child_raises_instead_of_hanging(server, client):
     client.server_info()
 
 
+def test_opacity_keys_are_returned_and_lead_to_their_items(client):
+    (first,) = client.insert([np.float32(1)], {"uniform": 0.5})
+    with client.trajectory_writer(1) as writer:
+        writer.append(np.float32(2))
+        second = writer.create_item("uniform", 2.0, writer.history[:])
+    items = {item.key: item for item in client.list_items("uniform")}
+    assert {key: item.priority for key, item in items.items()} == {first: 0.5, second: 2.0}
+    (sample,) = client.get("uniform", [second])
+    np.testing.assert_array_equal(sample.data[0], np.float32([2]))
+    info = client.server_info()["uniform"]
+    assert (info.priority_min, info.priority_max, info.priority_sum) == (0.5, 2.0, 2.5)
+    assert client.delete("uniform", [first]) == 1
+    assert [item.key for item in client.list_items("uniform")] == [second]
+
+
 def test_noise_nothing_is_said_unasked():
     result = support.run_script(
         """
