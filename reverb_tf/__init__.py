@@ -30,6 +30,8 @@ from reverb_tf.tensor_spec import BoundedTensorSpec, TensorSpec
 from reverb_tf.trajectory_writer import TrajectoryColumn, TrajectoryWriter
 
 if TYPE_CHECKING:
+    from reverb_tf import structured_writer
+    from reverb_tf import structured_writer as structured
     from reverb_tf.tf_client import TFClient
     from reverb_tf.trajectory_dataset import TrajectoryDataset
 
@@ -59,17 +61,21 @@ __all__ = [
     "reverb_types",
     "selectors",
     "server",
+    "structured",
+    "structured_writer",
     "trajectory_writer",
 ]
 
 # What is loaded when it is first touched: it needs TensorFlow or protobuf. Names, and the modules they are in.
 _LAZY_NAMES = {"TFClient": "tf_client", "TrajectoryDataset": "trajectory_dataset"}
-_LAZY_MODULES = {*_LAZY_NAMES.values(), "cc", "server_executable"}
+_LAZY_MODULES = {*_LAZY_NAMES.values(), "cc", "server_executable", "structured_writer"}
 
 
 def __getattr__(name: str) -> Any:
     import importlib
 
+    if name == "structured":
+        name = "structured_writer"
     if name in _LAZY_MODULES:
         return importlib.import_module(f"reverb_tf.{name}")
     if name in _LAZY_NAMES:

@@ -30,6 +30,21 @@ def is_spec(value: Any) -> bool:
     return isinstance(value, TensorSpec) or (tf_spec is not None and isinstance(value, tf_spec))
 
 
+def dims_of(shape: Any) -> tuple[int | None, ...] | None:
+    """A shape (of TensorFlow, or a sequence of ints and None) as a tuple; None for an unknown rank."""
+    if shape is None or (hasattr(shape, "rank") and shape.rank is None):
+        return None
+    return tuple(shape.as_list() if hasattr(shape, "as_list") else shape)
+
+
+def make_spec(dims: tuple[int | None, ...] | None, dtype: Any, name: str | None = None) -> Any:
+    """A tf.TensorSpec where TensorFlow is in use, else one of this package."""
+    tf_spec, _ = _tensorflow_spec_classes()
+    if tf_spec is not None:
+        return tf_spec(dims, sys.modules["tensorflow"].as_dtype(dtype), name)
+    return TensorSpec(dims, dtype, name)
+
+
 def encode(signature: Any) -> StructuredValue:
     """Encodes a nest of specs.
 
@@ -106,7 +121,7 @@ def _encode_spec(spec: Any, message: StructuredValue) -> None:
     if isinstance(spec, TensorSpec):
         dims, number = spec.shape, _dtypes.number_of_dtype(spec.dtype)
     else:
-        dims = None if spec.shape.rank is None else spec.shape.as_list()
+        dims = dims_of(spec.shape)
         number = spec.dtype.as_datatype_enum
     target.name = spec.name or ""
     target.dtype = number
@@ -173,11 +188,9 @@ def _shape(message: tensor_pb2.TensorShapeProto) -> tuple[int | None, ...] | Non
 
 
 def _decode_spec(message: structured_value_pb2.TensorSpecProto) -> Any:
-    shape, name = _shape(message.shape), message.name or None
     tf_spec, _ = _tensorflow_spec_classes()
-    if tf_spec is not None:
-        return tf_spec(shape, sys.modules["tensorflow"].as_dtype(message.dtype), name)
-    return TensorSpec(shape, _dtypes.dtype_of_number(message.dtype), name)
+    dtype = message.dtype if tf_spec is not None else _dtypes.dtype_of_number(message.dtype)
+    return make_spec(_shape(message.shape), dtype, message.name or None)
 
 
 def _decode_bounded(message: structured_value_pb2.BoundedTensorSpecProto) -> Any:

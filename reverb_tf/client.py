@@ -1,7 +1,7 @@
 """The client of a server."""
 
-from collections.abc import Generator, Iterable, Iterator, Mapping
-from typing import Any, Literal
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 from reverb_tf import (
     _arguments,
@@ -12,6 +12,9 @@ from reverb_tf import (
     trajectory_writer,
 )
 from reverb_tf._native import _reverb
+
+if TYPE_CHECKING:
+    from reverb_tf import structured_writer
 
 # Samples that Client.sample() asks for ahead of what its caller has taken, unless it is told otherwise.
 _DEFAULT_IN_FLIGHT = 16
@@ -318,6 +321,25 @@ class Client:
         options = chunker_options.AutoTunedChunkerOptions(num_keep_alive_refs, 1.0)
         return trajectory_writer.TrajectoryWriter(
             self._client.NewTrajectoryWriter(options, bool(validate_items), timeout)
+        )
+
+    def structured_writer(
+        self, configs: "Sequence[structured_writer.Config]"
+    ) -> "structured_writer.StructuredWriter":
+        """Creates a writer of steps that makes items by itself, as configs say.
+
+        The server is not contacted, and items are not checked against signatures.
+
+        Args:
+          configs: At least one, of reverb_tf.structured.create_config().
+
+        Raises:
+          ValueError: There are none, or one makes no sense; the text says which and why.
+        """
+        from reverb_tf import structured_writer
+
+        return structured_writer.StructuredWriter(
+            self._client.NewStructuredWriter([config.SerializeToString() for config in configs])
         )
 
     def _structure(self, table: str, timeout: float | None) -> _reverb.Structure | None:

@@ -25,6 +25,7 @@ from reverb_tf.rate_limiters import InternalRateLimiter as RateLimiter
 Client = _reverb.Client
 Sampler = _reverb.Sampler
 Server = _reverb.Server
+StructuredWriter = _reverb.StructuredWriter
 Table = _reverb.Table
 TrajectoryWriter = _reverb.TrajectoryWriter
 WeakCellRef = _reverb.WeakCellRef
@@ -43,6 +44,7 @@ __all__ = [
     "RateLimiter",
     "Sampler",
     "Server",
+    "StructuredWriter",
     "Table",
     "TableExtension",
     "TrajectoryWriter",

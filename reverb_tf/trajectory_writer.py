@@ -5,14 +5,11 @@ import math
 import operator
 from typing import Any
 
-from reverb_tf import chunker_options, errors
+from reverb_tf import _writing, chunker_options, errors
 from reverb_tf._native import _reverb
 
 TrajectoryColumn = _reverb.TrajectoryColumn
 _ColumnHistory = _reverb.ColumnHistory
-
-# How long the end of a `with` block tries to send what is pending when an exception leaves it.
-_FLUSH_ON_ERROR_MS = 1000
 
 
 class TrajectoryWriter:
@@ -35,22 +32,7 @@ class TrajectoryWriter:
         return self
 
     def __exit__(self, exc_type: type[BaseException] | None, exc: Any, traceback: Any) -> None:
-        if exc_type is None:
-            self.flush()
-        elif not issubclass(exc_type, errors.ReverbError) or issubclass(
-            exc_type, errors.InvalidArgumentError
-        ):
-            # What was created before the exception should arrive, but the exception must come out soon and unchanged.
-            try:
-                self.flush(timeout_ms=_FLUSH_ON_ERROR_MS)
-            except Exception as e:
-                import logging
-
-                logging.getLogger("reverb_tf").warning(
-                    "Items may be lost, as flushing failed while %s left the `with` block: %s",
-                    exc_type.__name__,
-                    e,
-                )
+        _writing.flush_at_exit(self.flush, exc_type)
 
     def __del__(self) -> None:
         if hasattr(self, "_is_native"):
@@ -139,7 +121,7 @@ class TrajectoryWriter:
         block_until_num_items = operator.index(block_until_num_items)
         if block_until_num_items < 0:
             raise ValueError(f"block_until_num_items must be >= 0, got {block_until_num_items}")
-        _check_timeouts(timeout_ms, timeout)
+        _writing.check_timeouts(timeout_ms, timeout)
         if timeout is not None and self._is_native:
             self._writer.flush_within(block_until_num_items, timeout)
             return
@@ -168,7 +150,7 @@ class TrajectoryWriter:
           ValueError: An argument is negative.
           DeadlineExceededError: Items were still unconfirmed after that time. The episode goes on.
         """
-        _check_timeouts(timeout_ms, timeout)
+        _writing.check_timeouts(timeout_ms, timeout)
         clear_buffers = bool(clear_buffers)
         if timeout is not None and self._is_native:
             self._writer.end_episode_within(clear_buffers, timeout)
@@ -226,15 +208,6 @@ class TrajectoryWriter:
         if not found or not digits or " for column " in after or int(digits) >= len(paths):
             return error
         return type(error)(f"{before} for column {paths[int(digits)]}{after[len(digits) :]}")
-
-
-def _check_timeouts(timeout_ms: int | None, timeout: float | None) -> None:
-    if timeout_ms is not None and timeout is not None:
-        raise ValueError("only one of timeout_ms and timeout can be given")
-    if timeout_ms is not None and operator.index(timeout_ms) < 0:
-        raise ValueError(f"timeout_ms must be >= 0 or None, got {timeout_ms}")
-    if timeout is not None and not timeout >= 0:
-        raise ValueError(f"timeout must be >= 0 or None, got {timeout}")
 
 
 def _as_timeout(error: RuntimeError, call: str, timeout_ms: int | None) -> Exception:

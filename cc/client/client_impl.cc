@@ -1,11 +1,13 @@
 #include "cc/client/client_impl.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "cc/client/sampler_core.h"
 #include "cc/client/sampler_impl.h"
 #include "cc/client/sampler_options.h"
+#include "cc/client/structured_writer_impl.h"
 #include "cc/client/trajectory_writer_impl.h"
 #include "cc/client/unary_call.h"
 
@@ -235,6 +237,23 @@ Result<std::unique_ptr<TrajectoryWriter>> ClientImpl::NewTrajectoryWriter(
   return std::unique_ptr<TrajectoryWriter>(std::make_unique<TrajectoryWriterImpl>(
       endpoint_, options, options.validate_items ? parts_->signatures : nullptr,
       std::move(signatures)));
+}
+
+Result<std::unique_ptr<StructuredWriter>> ClientImpl::NewStructuredWriter(
+    const std::vector<std::string>& serialized_configs) {
+  REVERB_TF_RETURN_IF_ERROR(endpoint_->fork_guard().Check());
+  REVERB_TF_ASSIGN_OR_RETURN(std::vector<PatternConfig> configs,
+                             ParsePatternConfigs(serialized_configs));
+  TrajectoryWriterOptions options;
+  options.validate_items = false;
+  for (const PatternConfig& config : configs) {
+    options.chunker.num_keep_alive_refs =
+        std::max(options.chunker.num_keep_alive_refs, config.history);
+  }
+  return std::unique_ptr<StructuredWriter>(std::make_unique<StructuredWriterImpl>(
+      std::move(configs),
+      std::make_unique<TrajectoryWriterImpl>(endpoint_, options, nullptr, nullptr),
+      endpoint_->clock()));
 }
 
 Result<std::unique_ptr<Sampler>> ClientImpl::NewSampler(const SamplerOptions& options) {

@@ -50,6 +50,8 @@ class ClientImpl : public Client {
                                     KeysCallback callback) override;
   Result<std::unique_ptr<TrajectoryWriter>> NewTrajectoryWriter(
       const TrajectoryWriterOptions& options, const WaitOptions& wait) override;
+  Result<std::unique_ptr<StructuredWriter>> NewStructuredWriter(
+      const std::vector<std::string>& serialized_configs) override;
   Result<std::unique_ptr<Sampler>> NewSampler(const SamplerOptions& options) override;
 
  private:

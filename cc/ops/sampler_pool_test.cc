@@ -85,6 +85,10 @@ class FakeClient : public Client {
       const TrajectoryWriterOptions& options, const WaitOptions& wait) override {
     return Unused();
   }
+  Result<std::unique_ptr<StructuredWriter>> NewStructuredWriter(
+      const std::vector<std::string>& serialized_configs) override {
+    return Unused();
+  }
 
  private:
   static Status Unused() { return InternalError("not used"); }

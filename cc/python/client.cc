@@ -14,6 +14,7 @@
 #include "cc/python/nest.h"
 #include "cc/python/process.h"
 #include "cc/python/sampler.h"
+#include "cc/python/structured_writer.h"
 #include "reverb_tf/client.h"
 
 namespace reverb_tf::python {
@@ -146,6 +147,22 @@ class NativeClient {
         }));
   }
 
+  // Owned by the caller.
+  NativeStructuredWriter* NewStructuredWriter(const nb::list& serialized_configs) {
+    std::vector<std::string> configs;
+    for (nb::handle config : serialized_configs) {
+      if (!nb::isinstance<nb::bytes>(config)) {
+        ThrowPython(PyExc_TypeError,
+                    "A config must be serialized (bytes), got " + ShortRepr(config.ptr()) + ".");
+      }
+      const auto bytes = nb::borrow<nb::bytes>(config);
+      configs.emplace_back(bytes.c_str(), bytes.size());
+    }
+    return new NativeStructuredWriter(Call(
+        kInfiniteDuration,
+        [&](Client& client, const WaitOptions&) { return client.NewStructuredWriter(configs); }));
+  }
+
   NativeSampler NewSampler(nb::handle table, int64_t max_samples, int64_t buffer_size,
                            nb::handle rate_limiter_timeout) {
     SamplerOptions options;
@@ -219,6 +236,7 @@ void DefineClient(nb::module_& m) {
           nb::arg("timeout").none() = nb::none())
       .def("NewTrajectoryWriter", &NativeClient::NewTrajectoryWriter, nb::arg("chunker_options"),
            nb::arg("validate_items"), nb::arg("timeout").none() = nb::none())
+      .def("NewStructuredWriter", &NativeClient::NewStructuredWriter, nb::arg("configs"))
       .def("NewSampler", &NativeClient::NewSampler, nb::arg("table"), nb::arg("max_samples"),
            nb::arg("buffer_size"), nb::arg("rate_limiter_timeout").none() = nb::none());
 }

@@ -10,6 +10,7 @@
 #include "cc/python/process.h"
 #include "cc/python/sampler.h"
 #include "cc/python/server.h"
+#include "cc/python/structured_writer.h"
 #include "cc/python/writer_core.h"
 
 namespace reverb_tf::python {
@@ -51,6 +52,7 @@ NB_MODULE(_reverb, m) {
   DefineHistory(m);
   DefineNativeWriter(m);
   DefineWriterCore(m);
+  DefineStructuredWriter(m);
   DefineSampler(m);
   DefineClient(m);
   DefineTable(m);

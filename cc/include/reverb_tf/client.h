@@ -14,6 +14,7 @@
 #include "reverb_tf/item_info.h"
 #include "reverb_tf/sampler.h"
 #include "reverb_tf/status.h"
+#include "reverb_tf/structured_writer.h"
 #include "reverb_tf/table.h"
 #include "reverb_tf/tensor.h"
 #include "reverb_tf/trajectory_writer.h"
@@ -127,6 +128,12 @@ class REVERB_TF_EXPORT Client : public std::enable_shared_from_this<Client> {
   // With validation, fetches the signatures first (bounded by `wait`).
   virtual Result<std::unique_ptr<TrajectoryWriter>> NewTrajectoryWriter(
       const TrajectoryWriterOptions& options, const WaitOptions& wait) = 0;
+
+  // `serialized_configs` are deepmind.reverb.StructuredWriterConfig messages. INVALID_ARGUMENT:
+  // there is none, or "Invalid configuration at position i: ...". Does not wait for the server, and
+  // items are not checked against signatures.
+  virtual Result<std::unique_ptr<StructuredWriter>> NewStructuredWriter(
+      const std::vector<std::string>& serialized_configs) = 0;
 
   // Checks the options (INVALID_ARGUMENT); does not wait for the server.
   virtual Result<std::unique_ptr<Sampler>> NewSampler(const SamplerOptions& options) = 0;
