@@ -75,6 +75,17 @@ def test_top_level_names():
     )
 
 
+def test_every_exported_name_is_there():
+    import reverb_tf
+
+    lazy = {*reverb_tf._LAZY_NAMES, *reverb_tf._LAZY_MODULES}
+    for name in {*reverb_tf.__all__, *dir(reverb_tf)}:
+        try:
+            getattr(reverb_tf, name)
+        except ImportError as e:  # without TensorFlow, or with another version than the ops are for
+            assert name in lazy and "pip install" in str(e)
+
+
 def test_platform_helpers():
     from reverb_tf.platform.default import ensure_tf_install, load_op_library
 

@@ -243,6 +243,15 @@ def test_queue_is_sampled_in_order_and_once(serve):
     assert client.server_info(10)["q"].current_size == 0
 
 
+def test_items_of_one_queue_may_differ_in_dtype_and_shape(serve):
+    client = reverb.Client(serve(_QUEUE).address)
+    for data in ([1], [2.5, np.zeros((2, 1), bool)], ["text"]):
+        client.insert(data, {"q": 1.0})
+    first, second, third = (step.data for (step,) in client.sample("q", num_samples=3))
+    assert [x.dtype for x in first + second + third] == [np.int64, np.float64, np.bool_, np.object_]
+    assert (first[0].item(), second[0].item(), third[0].item()) == (1, 2.5, b"text")
+
+
 def test_dropping_a_generator_loses_no_more_than_the_prefetch(serve):
     client = reverb.Client(serve(_QUEUE).address)
     for i in range(3):
