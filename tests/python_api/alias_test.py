@@ -11,7 +11,7 @@ from tests.python_api import support
 # Of dm-reverb, where this package has what is in them and TensorFlow is not needed.
 _MODULES = """
     reverb reverb.client reverb.errors reverb.item_selectors reverb.rate_limiters reverb.reverb_types
-    reverb.replay_sample reverb.server reverb.structured_writer reverb.trajectory_writer reverb.pybind reverb.platform
+    reverb.replay_sample reverb.server reverb.structured_writer reverb.trajectory_writer reverb.structured_writer reverb.pybind reverb.platform
     reverb.platform.checkpointers_lib reverb.platform.default reverb.platform.default.checkpointers
     reverb.platform.default.ensure_tf_install reverb.platform.default.load_op_library
     reverb.platform.default.server_main_command_line_args reverb.server_executable
@@ -58,6 +58,9 @@ def test_top_level_names():
             from reverb import Client, DeadlineExceededError, ReverbError, ReplaySample, SampleInfo, Server, Table
             from reverb import TrajectoryColumn, TrajectoryWriter, checkpointers, rate_limiters, selectors
             assert selectors is reverb.item_selectors is reverb_tf.selectors
+            assert reverb.structured is reverb.structured_writer
+            from reverb import structured, structured_writer
+            assert structured is structured_writer and structured.StructuredWriter
             assert checkpointers is reverb.platform.default.checkpointers
             assert checkpointers.DefaultCheckpointer is reverb.platform.checkpointers_lib.DefaultCheckpointer
             assert reverb.pybind.HeapSelector is reverb.reverb_types.Heap
