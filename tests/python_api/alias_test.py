@@ -11,7 +11,7 @@ from tests.python_api import support
 # Of dm-reverb, where this package has what is in them and TensorFlow is not needed.
 _MODULES = """
     reverb reverb.client reverb.errors reverb.item_selectors reverb.rate_limiters reverb.reverb_types
-    reverb.replay_sample reverb.server reverb.structured_writer reverb.trajectory_writer reverb.structured_writer reverb.pybind reverb.platform
+    reverb.replay_sample reverb.server reverb.trajectory_writer reverb.structured_writer reverb.pybind reverb.platform
     reverb.platform.checkpointers_lib reverb.platform.default reverb.platform.default.checkpointers
     reverb.platform.default.ensure_tf_install reverb.platform.default.load_op_library
     reverb.platform.default.server_main_command_line_args reverb.server_executable

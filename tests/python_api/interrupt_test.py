@@ -74,6 +74,24 @@ _WAITING = {
         print(int(next(client.sample("q"))[0].data[0]))
         writer.close()
     """,
+    "structured flush": """
+        ref = reverb.structured.create_reference_step(None)
+        config = reverb.structured.create_config(ref[-1:], "q")
+        writer = client.structured_writer([config])
+        for i in range(1, 4):
+            writer.append(i)
+        block(writer.flush)
+        print(int(next(client.sample("q"))[0].data[0]))
+    """,
+    "structured end_episode": """
+        ref = reverb.structured.create_reference_step(None)
+        config = reverb.structured.create_config(ref[-1:], "q")
+        writer = client.structured_writer([config])
+        for i in range(1, 4):
+            writer.append(i)
+        block(writer.end_episode)
+        print(int(next(client.sample("q"))[0].data[0]))
+    """,
 }
 
 _ABSENT = {
