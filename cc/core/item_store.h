@@ -4,12 +4,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "cc/core/flat_map.h"
+#include "cc/core/priority_stats.h"
 #include "cc/core/selector.h"
 #include "cc/core/trajectory.h"
 
@@ -27,13 +27,6 @@ struct alignas(64) ItemRow {
   int32_t num_chunks = 0;
   int32_t times_sampled = 0;
   size_t chunk_bytes = 0;  // of the trajectory
-};
-
-// Of no items: min > max.
-struct PriorityStats {
-  double min = std::numeric_limits<double>::infinity();
-  double max = -std::numeric_limits<double>::infinity();
-  double sum = 0;
 };
 
 // Rows lie in blocks, which never move; a slot is the number of a row and is used again after its
@@ -86,7 +79,9 @@ class ItemStore {
 
   FlatMap<Slot, kNoSlot> slots_;  // by key
   std::vector<std::unique_ptr<ItemRow[]>> blocks_;
-  std::vector<uint8_t> changed_;      // by block: since `stats_` of it
+  // By block: 1 if `stats_` of it is out of date. (Not bytes: to the compiler those may be
+  // anything.)
+  std::vector<uint32_t> changed_;
   std::vector<PriorityStats> stats_;  // by block
   Slot num_rows_ = 0;                 // used so far
   Slot first_free_ = kNoSlot;  // below num_rows_; the key of a free row is the next free slot

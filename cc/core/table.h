@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "cc/core/clock.h"
-#include "cc/core/item_store.h"
+#include "cc/core/priority_stats.h"
 #include "cc/core/selector.h"
 #include "cc/core/trajectory.h"
 #include "reverb_tf/item_info.h"

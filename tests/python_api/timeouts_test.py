@@ -99,6 +99,7 @@ _UNARY = {
         ["MutatePriorities", "table 'q'"],
     ),
     "reset": (lambda c, t: c.reset("q", timeout=t), ["Reset", "table 'q'"]),
+    "checkpoint": (lambda c, t: c.checkpoint(timeout=t), ["Checkpoint"]),
     "get": (lambda c, t: c.get("q", [1], timeout=t), ["GetItems", "table 'q'"]),
     "list_items": (
         lambda c, t: next(c.list_items("q", timeout=t)),
