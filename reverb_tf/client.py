@@ -197,8 +197,7 @@ class Client:
 
         Args:
           table: Name of the table.
-          page_size: 1 to 10000, items that are fetched at a time. The table is held up while it makes a page, by about
-            10 us for 1000 items.
+          page_size: 1 to 10000, items that are fetched at a time. The table does nothing else while it makes a page.
           timeout: Seconds that each page may take; None: no limit.
 
         Returns:

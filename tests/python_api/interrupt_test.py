@@ -100,6 +100,10 @@ _ABSENT = {
     "sample": 'block(lambda: next(client.sample("q")))',
     "mutate_priorities": 'block(lambda: client.mutate_priorities("q", deletes=[1]))',
     "reset": 'block(lambda: client.reset("q"))',
+    "get": 'block(lambda: client.get("q", [1]))',
+    "list_items": 'block(lambda: next(client.list_items("q")))',
+    "delete": 'block(lambda: client.delete("q", [1]))',
+    "set_rate_limiter": 'block(lambda: client.set_rate_limiter("q", reverb.rate_limiters.MinSize(1)))',
     "trajectory_writer": "block(lambda: client.trajectory_writer(1))",
 }
 
