@@ -106,9 +106,10 @@ def insert_writer_deep(bench: Bench) -> Iterator[Figure]:
     return _insert_writer(bench, 1_024)
 
 
-def _actor(bench: Bench, values: list, add: Callable[[Any, Any], None]) -> Iterator[Figure]:
+def _actor(
+    bench: Bench, writer: Any, values: list, add: Callable[[Any, Any], None]
+) -> Iterator[Figure]:
     """Microseconds that `add(writer, value)` takes from the actor."""
-    writer = bench.client().trajectory_writer(num_keep_alive_refs=1)
     while True:
         spent, count, end = 0.0, 0, time.perf_counter() + bench.seconds
         while time.perf_counter() < end:
@@ -128,7 +129,8 @@ def actor_array(bench: Bench) -> Iterator[Figure]:
         writer.append(value)
         writer.create_item("insert_400B", 1.0, writer.history[-1:])
 
-    return _actor(bench, tables.arrays("400B"), add)
+    writer = bench.client().trajectory_writer(num_keep_alive_refs=1)
+    return _actor(bench, writer, tables.arrays("400B"), add)
 
 
 def actor_step(bench: Bench) -> Iterator[Figure]:
@@ -139,7 +141,22 @@ def actor_step(bench: Bench) -> Iterator[Figure]:
         history = writer.history
         writer.create_item("insert_step", 1.0, {name: history[name][-1:] for name in history})
 
-    return _actor(bench, tables.steps(), add)
+    writer = bench.client().trajectory_writer(num_keep_alive_refs=1)
+    return _actor(bench, writer, tables.steps(), add)
+
+
+def actor_structured(bench: Bench) -> Iterator[Figure]:
+    """The same through StructuredWriter, whose append makes the item."""
+    structured = bench.reverb.structured
+    values = tables.steps()
+    config = structured.create_config(
+        structured.pattern_from_transform(
+            values[0], lambda step: {name: step[name][-1:] for name in step}
+        ),
+        "insert_step",
+    )
+    writer = bench.client().structured_writer([config])
+    return _actor(bench, writer, values, lambda writer, value: writer.append(value))
 
 
 def _dataset(bench: Bench, address: str, size: str, max_in_flight: int) -> Iterator[Figure]:
@@ -244,6 +261,9 @@ ROWS = {
         "append + create_item, 400 B", "us a step", actor_array, less_is_better=True
     ),
     "actor": _row("append + create_item, dict of 5", "us a step", actor_step, less_is_better=True),
+    "actor_structured": _row(
+        "StructuredWriter.append, dict of 5", "us a step", actor_structured, less_is_better=True
+    ),
     "dataset": _row("dataset, .batch(256), 400 B", "items/s", dataset_400B),
     "dataset_large": _row("dataset, .batch(256), 400 kB", "items/s", dataset_400kB),
     "dataset_local": _row("dataset, same process, 400 B", "items/s", dataset_in_process),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import reverb_tf as reverb
-from reverb_tf import structured_writer
+from reverb_tf import errors, structured_writer
 from reverb_tf.structured_writer import Condition
 from tests.python_api import support
 
@@ -381,6 +381,79 @@ def test_shutdown_a_dropped_writer_of_a_blocked_table_ends_soon_and_says_so(serv
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["True"]
     assert "lost" in done.stderr and "'a'" in done.stderr
+
+
+def test_processes_a_forked_child_refuses_calls_and_drops_the_writer_at_once(serve):
+    done = support.run_script(
+        """
+        import os, sys
+        import reverb_tf as reverb
+        ref = reverb.structured.create_reference_step(None)
+        config = reverb.structured.create_config(ref[-1], "a")
+        client = reverb.Client(sys.argv[1])
+        writer = client.structured_writer([config])
+        writer.append(1)
+        child = os.fork()
+        if child == 0:
+            calls = (
+                lambda: writer.append(2),
+                writer.flush,
+                writer.end_episode,
+                lambda: client.structured_writer([config]),
+            )
+            for call in calls:
+                try:
+                    call()
+                except reverb.errors.FailedPreconditionError as e:
+                    print("spawn" in str(e))
+            del writer
+            sys.stdout.flush()
+            os._exit(0)
+        print(os.waitpid(child, 0)[1])
+        writer.flush()
+        print(client.server_info()["a"].current_size)
+        """,
+        serve(_TABLES).address,
+    )
+    assert done.stdout.split() == ["True"] * 4 + ["0", "1"]
+    assert done.stderr == ""
+
+
+def test_one_thread_at_a_time(full_client):
+    writer = full_client.structured_writer([_GOOD])
+    for i in range(3):
+        writer.append(step(i))
+
+    def flush():
+        while refuses_threads(writer.flush):
+            pass
+
+    waiting = support.Call(flush)
+    while not refuses_threads(lambda: writer.flush(timeout=0)):
+        pass
+    samples = full_client.sample("a", 3, emit_timesteps=False, timeout=support.PATIENCE)
+    assert [sample.data[0] for sample in samples] == [0, 1, 2]
+    waiting.result()
+    assert not refuses_threads(lambda: writer.append(step(3)))
+
+
+def refuses_threads(call):
+    """Whether the call is refused because another thread is inside one."""
+    try:
+        call()
+    except errors.FailedPreconditionError as e:
+        assert "Another thread" in str(e)
+        return True
+    except errors.DeadlineExceededError:
+        pass
+    return False
+
+
+def test_an_append_that_may_not_wait_says_so(full_client):
+    writer = full_client.structured_writer([_GOOD])
+    with pytest.raises(reverb.DeadlineExceededError, match="'a'"):
+        for i in range(100_000):
+            writer.append(step(i), timeout=0)
 
 
 def test_lost_data_a_dropped_writer_flushes(client):
