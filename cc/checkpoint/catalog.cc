@@ -49,7 +49,7 @@ Place PlaceOf(const std::string& folder, const FolderLook& look) {
   std::error_code error;
   const std::filesystem::path whole = std::filesystem::canonical(folder, error);
   const std::filesystem::path path = error ? std::filesystem::path(folder) : whole;
-  return {path.parent_path().string(), path.filename().string(), FormatOf(look)};
+  return {path.parent_path().string(), path.filename().string(), FormatOf(look), false};
 }
 
 }  // namespace
@@ -61,7 +61,7 @@ Result<std::vector<Place>> ListCheckpoints(FileSystem* files, const std::string&
     if (!entry.is_folder || entry.name.compare(0, 5, kTemporaryPrefix) == 0) continue;
     const Result<FolderLook> look = LookAt(files, JoinPath(root, entry.name));
     if (!look.ok() || !look->done || !look->tables) continue;
-    places.push_back({root, entry.name, FormatOf(*look)});
+    places.push_back({root, entry.name, FormatOf(*look), entry.is_link});
   }
   std::reverse(places.begin(), places.end());
   std::stable_partition(places.begin(), places.end(),
@@ -103,7 +103,7 @@ std::string OtherCheckpoints(FileSystem* files, const Place& damaged) {
 }
 
 bool IsOurCheckpoint(FileSystem* files, const Place& place) {
-  if (!IsTimestampName(place.name)) return false;
+  if (!IsTimestampName(place.name) || place.is_link) return false;
   const Result<FolderLook> look = LookAt(files, place.folder());
   if (!look.ok() || look->other) return false;
   if (look->manifest) {

@@ -16,6 +16,7 @@ struct Place {
   std::string root;
   std::string name;
   CheckpointFormat format = CheckpointFormat::kIncremental;
+  bool is_link = false;  // found by a link in the root
   std::string folder() const { return JoinPath(root, name); }
 };
 

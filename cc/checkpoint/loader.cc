@@ -109,6 +109,11 @@ Status Loader::ReadTables() {
     }
   }
   if (tables_.empty()) return DataLossError(path + " has no table");
+  for (size_t i = 0; items_in_tables_ && i < tables_.size(); ++i) {
+    if (num_items_[i] > 0 || tables_[i].inserts <= tables_[i].deletes) continue;
+    return DataLossError(place_.folder() + " has no file " + kItemsFile + ", and table '" +
+                         tables_[i].options.name + "' has no items of its own, but had some");
+  }
   return CheckEnd(*reader, path, manifest_.tables.name.empty() ? nullptr : &manifest_.tables);
 }
 
