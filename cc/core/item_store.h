@@ -55,7 +55,7 @@ class ItemStore {
   // Calls visit(const ItemRow&) for each item, in any order.
   template <typename Visit>
   void ForEach(Visit visit) const {
-    constexpr Slot kAhead = 16;
+    constexpr Slot kAhead = 16;  // rows of which the trajectories are fetched
     for (Slot slot = 0; slot < num_rows_; ++slot) {
       if (slot + kAhead < num_rows_) PrefetchTrajectory(slot + kAhead);
       if (row(slot).trajectory) visit(row(slot));

@@ -188,7 +188,7 @@ class Table : public std::enable_shared_from_this<Table> {
   // held for about 50 us, and only where something has changed since the last call. So those of a
   // table of more than 8192 items may be of several moments; all else is of one.
   TableInfo Info() const;
-  // As given, with the options of the selectors in use, without the seed.
+  // As given, with the options of the selectors and the limiter in use, without the seed.
   TableOptions Settings() const;
   // One line for people.
   std::string DebugString() const;

@@ -41,6 +41,7 @@ class Table::Impl {
   bool CanInsert(int64_t n) const;
   TableInfo Info();
   TableOptions Settings() const;
+  int64_t Size() const;
   static std::vector<TableSnapshot> SnapshotAll(std::vector<const Impl*> tables);
   Result<int64_t> Restore(TableSnapshot snapshot);
   const TableOptions& options() const { return options_; }

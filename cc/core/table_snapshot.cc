@@ -69,7 +69,7 @@ std::vector<TableSnapshot> Table::Impl::SnapshotAll(std::vector<const Impl*> tab
   for (size_t i = 0; i < tables.size(); ++i) {
     snapshots[i].options = tables[i]->Settings();
     // Room for a few more than there are: memory is not to be had under the locks.
-    const int64_t size = tables[i]->Info().current_size;
+    const int64_t size = tables[i]->Size();
     snapshots[i].items.resize(static_cast<size_t>(size + size / 16) + 64);
   }
   std::vector<const Impl*> in_lock_order = tables;
@@ -78,6 +78,7 @@ std::vector<TableSnapshot> Table::Impl::SnapshotAll(std::vector<const Impl*> tab
   for (size_t i = 0; i < tables.size(); ++i) {
     const TableState& state = tables[i]->state_;
     TableSnapshot& snapshot = snapshots[i];
+    snapshot.options.rate_limiter = state.limiter().options();
     snapshot.inserts = state.limiter().inserts();
     snapshot.samples = state.limiter().samples();
     snapshot.deletes = state.limiter().deletes();
@@ -99,7 +100,14 @@ TableOptions Table::Impl::Settings() const {
   settings.sampler = state_.sampler().options();
   settings.remover = state_.remover().options();
   settings.seed.reset();
+  MutexLock lock(&mu_);
+  settings.rate_limiter = state_.limiter().options();
   return settings;
+}
+
+int64_t Table::Impl::Size() const {
+  MutexLock lock(&mu_);
+  return state_.size();
 }
 
 Status Table::Impl::CheckSnapshot(const TableSnapshot& snapshot) const {
