@@ -2,7 +2,8 @@
 
     python tools/layering_test.py
 
-ops, python -> include; server, client -> checkpoint -> wire -> core. Run by tools/check.sh; prints each breach and fails.
+ops, python -> include; server, client -> checkpoint -> wire -> core. Run by tools/check.sh; prints each breach and
+fails.
 """
 
 import pathlib
