@@ -129,7 +129,9 @@ Status Loader::AddItem(std::string_view bytes, const RecordReader& reader) {
   items_.push_back({item_bytes_.size(), bytes.size(), reader.num_records() - 1, reader.start(),
                     outline->old_form});
   item_bytes_.append(bytes);
-  needed_.insert(outline->chunk_keys.begin(), outline->chunk_keys.end());
+  for (const uint64_t key : outline->chunk_keys) {
+    needed_.Insert(key, static_cast<uint32_t>(needed_.size()));
+  }
   return watch_.Update(reader.file_bytes());
 }
 
@@ -147,7 +149,7 @@ Status Loader::ReadItems() {
 }
 
 Status Loader::ReadChunks() {
-  chunks_.reserve(needed_.size());
+  chunks_.resize(needed_.size());
   if (place_.format == CheckpointFormat::kIncremental) return Finish(ReadSegments());
   return Finish(ReadChunkFile(JoinPath(place_.folder(), kChunksFile), 0));
 }
@@ -181,24 +183,24 @@ Status Loader::ReadChunkFile(const std::string& path, size_t segment) {
 Status Loader::ReadChunk(std::string_view record, const RecordReader& reader, size_t segment) {
   uint64_t key;
   if (!ReadChunkKey(record, &key)) return reader.Damage("not a ChunkData message");
-  if (needed_.count(key) == 0) return OkStatus();
-  core::ChunkRef& chunk = chunks_[key];
-  if (chunk) return OkStatus();
+  const uint32_t* const number = needed_.Find(key);
+  if (number == nullptr || chunks_[*number]) return OkStatus();
+  core::ChunkRef& chunk = chunks_[*number];
   Result<core::ChunkRef> parsed = wire::ParseChunk(record);
   if (!parsed.ok()) return reader.Damage(parsed.status().message());
   chunk = *std::move(parsed);
   // A chunk in an old form has other bytes now.
   if (place_.format == CheckpointFormat::kIncremental && chunk->bytes().size() == record.size()) {
-    stored_.chunks[key] = {static_cast<uint32_t>(segment), static_cast<uint32_t>(record.size()),
-                           reader.crc(), chunk->serial()};
+    stored_.Add(key, {static_cast<uint32_t>(segment), static_cast<uint32_t>(record.size()),
+                      reader.crc(), chunk->serial()});
   }
   return OkStatus();
 }
 
 Status Loader::ParseItem(const RawItem& raw) {
   const wire::ChunkLookup lookup = [this](uint64_t key) {
-    const auto found = chunks_.find(key);
-    return found == chunks_.end() ? core::ChunkRef() : found->second;
+    const uint32_t* const number = needed_.Find(key);
+    return number == nullptr ? core::ChunkRef() : chunks_[*number];
   };
   std::string_view bytes = std::string_view(item_bytes_).substr(raw.begin, raw.size);
   std::string rewritten;

@@ -7,7 +7,6 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -17,6 +16,7 @@
 #include "cc/checkpoint/record_reader.h"
 #include "cc/checkpoint/stored_chunks.h"
 #include "cc/core/chunk.h"
+#include "cc/core/flat_map.h"
 #include "cc/core/table_snapshot.h"
 #include "reverb_tf/status.h"
 
@@ -81,8 +81,8 @@ class Loader {
   bool zlib_ = false;  // the file of tables is compressed
   std::string item_bytes_;
   std::vector<RawItem> items_;
-  std::unordered_set<uint64_t> needed_;
-  std::unordered_map<uint64_t, core::ChunkRef> chunks_;
+  core::FlatMap<uint32_t, 0xffffffff> needed_;  // keys of the chunks of items: indices of chunks_
+  std::vector<core::ChunkRef> chunks_;
   StoredChunks stored_;
 };
 

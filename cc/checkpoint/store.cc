@@ -138,17 +138,16 @@ Status Store::WriteCheckpoint(const std::string& name,
   return files->SyncFolder(root_);
 }
 
-Result<StoredChunk> Store::FindStored(const core::Chunk& chunk) const {
-  const auto found = stored_.chunks.find(chunk.key());
-  const Status missing = NotFoundError("");
-  if (found == stored_.chunks.end()) return missing;
-  StoredChunk stored = found->second;
-  if (stored_.segments[stored.segment].name.empty() || stored.size != chunk.bytes().size()) {
-    return missing;
+bool Store::FindStored(const core::Chunk& chunk, StoredChunk* stored) const {
+  const StoredChunk* const found = stored_.Find(chunk.key());
+  if (found == nullptr || found->size != chunk.bytes().size() ||
+      stored_.segments[found->segment].name.empty()) {
+    return false;
   }
-  if (stored.serial != chunk.serial() && stored.crc != Crc32c(chunk.bytes())) return missing;
-  stored.serial = chunk.serial();
-  return stored;
+  if (found->serial != chunk.serial() && found->crc != Crc32c(chunk.bytes())) return false;
+  *stored = *found;
+  stored->serial = chunk.serial();
+  return true;
 }
 
 std::vector<const core::Chunk*> Store::FindMissing(const ChunkSet& chunks,
@@ -157,13 +156,13 @@ std::vector<const core::Chunk*> Store::FindMissing(const ChunkSet& chunks,
   std::vector<const core::Chunk*> missing;
   std::vector<std::pair<const core::Chunk*, StoredChunk>> found;
   for (const core::Chunk* chunk : chunks.chunks()) {
-    const Result<StoredChunk> stored = FindStored(*chunk);
-    if (!stored.ok()) {
+    StoredChunk stored;
+    if (!FindStored(*chunk, &stored)) {
       missing.push_back(chunk);
       continue;
     }
-    needed_bytes[stored->segment] += stored->size + kRecordFrameBytes;
-    found.emplace_back(chunk, *stored);
+    needed_bytes[stored.segment] += stored.size + kRecordFrameBytes;
+    found.emplace_back(chunk, stored);
   }
   // A segment of which less than half is needed is given up; its chunks are written again.
   constexpr uint32_t kGivenUp = 0xffffffff;
@@ -178,7 +177,7 @@ std::vector<const core::Chunk*> Store::FindMissing(const ChunkSet& chunks,
     if (stored.segment == kGivenUp) {
       missing.push_back(chunk);
     } else {
-      next->chunks[chunk->key()] = stored;
+      next->Add(chunk->key(), stored);
     }
   }
   return missing;
@@ -198,9 +197,9 @@ Status Store::WriteSegments(const std::string& name, const ChunkSet& chunks,
     const auto number = static_cast<uint32_t>(next->segments.size());
     for (; i < missing.size() && writer->num_bytes() < options_.max_segment_bytes; ++i) {
       const core::Chunk& chunk = *missing[i];
-      StoredChunk& stored = next->chunks[chunk.key()];
-      stored = {number, static_cast<uint32_t>(chunk.bytes().size()), 0, chunk.serial()};
+      StoredChunk stored = {number, static_cast<uint32_t>(chunk.bytes().size()), 0, chunk.serial()};
       REVERB_TF_RETURN_IF_ERROR(writer->Write(chunk.bytes(), &stored.crc));
+      next->Add(chunk.key(), stored);
       REVERB_TF_RETURN_IF_ERROR(CheckInterrupted(interrupted));
     }
     REVERB_TF_RETURN_IF_ERROR(writer->Finish());

@@ -67,7 +67,8 @@ class Store {
                        const Interrupted& interrupted, StoredChunks* next);
   // Chunks that have to be written; the others are entered in `next`, with their segments.
   std::vector<const core::Chunk*> FindMissing(const ChunkSet& chunks, StoredChunks* next) const;
-  Result<StoredChunk> FindStored(const core::Chunk& chunk) const;
+  // False when no segment has it.
+  bool FindStored(const core::Chunk& chunk, StoredChunk* stored) const;
   Status WriteFolder(const std::string& folder, const std::vector<core::TableSnapshot>& tables,
                      const ChunkSet& chunks, const Interrupted& interrupted, Manifest manifest);
 
