@@ -221,6 +221,7 @@ Result<std::vector<core::TableSnapshot>> Loader::TakeTables() {
     tables_[i].items.reserve(static_cast<size_t>(num_items_[i]));
   }
   for (const RawItem& raw : items_) {
+    REVERB_TF_RETURN_IF_ERROR(watch_.Update(0));
     const Status status = ParseItem(raw);
     if (status.ok()) continue;
     return Finish(DataLossError(path + ": record " + std::to_string(raw.record) + " at byte " +

@@ -12,7 +12,6 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr auto kInterruptPeriod = std::chrono::milliseconds(100);
-constexpr Duration kTimeToGiveUp = std::chrono::seconds(5);
 
 core::TimePoint After(Duration timeout) {
   const core::TimePoint now = steady_clock::now();
@@ -138,24 +137,24 @@ void Checkpointer::Answer(std::vector<Callback> callbacks, const Result<std::str
   for (const Callback& callback : callbacks) callback(result);
 }
 
-bool Checkpointer::WaitUntilIdle(Duration limit) {
+bool Checkpointer::WaitUntilEnded(Duration limit) {
   const core::TimePoint deadline = After(limit);
   MutexLock lock(&mu_);
   while (!ended_ && steady_clock::now() < deadline) changed_.WaitUntil(&mu_, deadline);
   return ended_;
 }
 
-void Checkpointer::Stop(Duration patience) {
+void Checkpointer::Stop(Duration patience, Duration patience_when_interrupted) {
   {
     MutexLock lock(&mu_);
     stopping_ = true;
     changed_.NotifyAll();
   }
   if (!thread_.joinable()) return;
-  bool ended = WaitUntilIdle(patience);
+  bool ended = WaitUntilEnded(patience);
   if (!ended) {
     interrupted_ = true;
-    ended = WaitUntilIdle(kTimeToGiveUp);
+    ended = WaitUntilEnded(patience_when_interrupted);
   }
   if (ended) {
     thread_.join();

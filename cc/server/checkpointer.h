@@ -43,15 +43,18 @@ class Checkpointer : public std::enable_shared_from_this<Checkpointer> {
   Result<std::string> RequestAndWait(const WaitOptions& wait);
 
   // Waits for the checkpoint that is being written: `patience`, then it is interrupted. One that
-  // does not answer to that (a disk that hangs) is abandoned. Idempotent.
-  void Stop(Duration patience);
+  // does not end for so long after that (the disk hangs) is abandoned. For one thread; again does
+  // nothing.
+  void Stop(Duration patience, Duration patience_when_interrupted);
+
+  bool interrupted() const { return interrupted_; }
 
  private:
   void Run();
   // Until there is something to do; false: stopped.
   bool WaitForWork() EXCLUDES(mu_);
   Result<std::string> Save();
-  bool WaitUntilIdle(Duration limit) EXCLUDES(mu_);
+  bool WaitUntilEnded(Duration limit) EXCLUDES(mu_);
   static void Answer(std::vector<Callback> callbacks, const Result<std::string>& result);
 
   const std::unique_ptr<checkpoint::Store> store_;  // of the thread

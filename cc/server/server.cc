@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <random>
 #include <set>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
@@ -29,6 +31,7 @@ namespace {
 constexpr auto kInterruptPeriod = std::chrono::milliseconds(100);
 // How long a stop waits for a checkpoint that is being written.
 constexpr Duration kCheckpointPatience = std::chrono::seconds(10);
+constexpr Duration kInterruptedPatience = std::chrono::seconds(5);
 
 uint64_t RandomBits() {
   std::random_device device;
@@ -160,7 +163,7 @@ void ServerImpl::Stop() {
   }
   if (ListensOnLoopback(host_)) core::LocalRegistry::Global()->Remove(port_);
   // Answers the calls that wait for it.
-  if (checkpointer_ != nullptr) checkpointer_->Stop(kCheckpointPatience);
+  if (checkpointer_ != nullptr) checkpointer_->Stop(kCheckpointPatience, kInterruptedPatience);
   // Ends what is blocked in them; the streams report it to their clients.
   for (const auto& table : tables_->server().tables) table->Close();
   // Cancels every call at once and waits for their reactors, none of which blocks.
@@ -220,8 +223,14 @@ Result<Parts> MakeParts(const ServerOptions& options, const core::LocalServer& l
   store_options.format = checkpoint.format;
   store_options.keep = checkpoint.keep;
   store_options.warn = warn;
-  auto store = std::make_unique<checkpoint::Store>(
-      checkpoint::RootOf(store_options.files, checkpoint.path), store_options);
+  // The process may change its working folder later.
+  std::error_code error;
+  const std::filesystem::path root =
+      std::filesystem::absolute(checkpoint::RootOf(store_options.files, checkpoint.path), error);
+  if (error) {
+    return InternalError("cannot find the folder " + checkpoint.path + ": " + error.message());
+  }
+  auto store = std::make_unique<checkpoint::Store>(root.string(), store_options);
   REVERB_TF_ASSIGN_OR_RETURN(parts.restored,
                              checkpoint::Restore(store_options.files, checkpoint, options.load,
                                                  local.tables, store.get()));
