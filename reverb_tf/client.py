@@ -334,12 +334,16 @@ class Client:
 
         Raises:
           ValueError: There are none, or one makes no sense; the text says which and why.
+          TypeError: One is no config.
         """
         from reverb_tf import structured_writer
 
-        return structured_writer.StructuredWriter(
-            self._client.NewStructuredWriter([config.SerializeToString() for config in configs])
-        )
+        serialized = []
+        for config in configs:
+            if not isinstance(config, structured_writer.Config):
+                raise TypeError(f"a config is made by create_config(), got {config!r}")
+            serialized.append(config.SerializeToString())
+        return structured_writer.StructuredWriter(self._client.NewStructuredWriter(serialized))
 
     def _structure(self, table: str, timeout: float | None) -> _reverb.Structure | None:
         signature = self._table_signature(table, timeout)
