@@ -359,10 +359,8 @@ class Client:
 
         Args:
           max_sequence_length: >= 1, how many of the newest steps an item can have.
-          delta_encoded: Store integer arrays as differences from step to step, which compress better where steps are
-            alike.
-          chunk_length: Steps stored together, 1 <= chunk_length <= max_sequence_length; None: 10, or
-            max_sequence_length if that is less.
+          delta_encoded: Store integer arrays as differences, which compress better where steps are alike.
+          chunk_length: Steps stored together, 1 <= chunk_length <= max_sequence_length; None: 10 if that is allowed.
           max_in_flight_items: >= 1, how many items may be unconfirmed before the writer waits, except that those
             which one chunk completes are sent together; None: 1,000,000.
           timeout: Seconds that fetching the signatures of the tables may take; None: no limit.
@@ -371,14 +369,8 @@ class Client:
           ValueError: A number is not as said above.
           UnavailableError: The server could not be reached.
         """
-        return open_writer(
-            self._client,
-            max_sequence_length,
-            delta_encoded,
-            chunk_length,
-            max_in_flight_items,
-            timeout,
-        )
+        settings = (max_sequence_length, delta_encoded, chunk_length, max_in_flight_items)
+        return open_writer(self._client, *settings, timeout)
 
     def _structure(self, table: str, timeout: float | None) -> _reverb.Structure | None:
         signature = self._table_signature(table, timeout)
