@@ -1,6 +1,7 @@
 """Writes steps whose arrays go together, and items over the newest of them."""
 
 import logging
+import os
 from typing import Any
 
 from reverb_tf import _arguments
@@ -25,6 +26,7 @@ class Writer:
     def __init__(self, internal_writer: Any):
         """Wraps the native writer."""
         self._writer = internal_writer
+        self._process = os.getpid()
         self._closed = False
 
     def __enter__(self) -> "Writer":
@@ -41,7 +43,8 @@ class Writer:
             self._close_quietly(f"{exc_type.__name__} left the `with` block")
 
     def __del__(self) -> None:
-        if not getattr(self, "_closed", True):
+        # A forked child has only a copy: what is pending is sent by its parent.
+        if not getattr(self, "_closed", True) and self._process == os.getpid():
             self._close_quietly("the writer was dropped without close()")
 
     def __repr__(self) -> str:

@@ -270,6 +270,33 @@ def test_a_dropped_writer_does_not_hang(client, caplog):
     assert "dropped without close()" in caplog.text
 
 
+def test_a_forked_child_drops_its_copy_in_silence():
+    result = support.run_script(
+        """
+        import os
+        import reverb_tf as reverb
+        server = reverb.Server([reverb.Table.queue("q", 10)], host="127.0.0.1")
+        client = server.localhost_client()
+        writer = client.writer(2)
+        writer.append(1)
+        writer.create_item("q", 1, 1.0)
+        child = os.fork()
+        if child == 0:
+            try:
+                writer.append(2)
+            except RuntimeError:
+                print("refused", flush=True)
+            del writer
+            os._exit(0)
+        os.waitpid(child, 0)
+        writer.close()
+        print(client.server_info()["q"].current_size)
+        server.stop()
+        """
+    )
+    assert (result.returncode, result.stdout.split(), result.stderr) == (0, ["refused", "1"], "")
+
+
 def test_closed_writers_refuse(client):
     writer = client.writer(1)
     writer.append(1)
