@@ -101,6 +101,37 @@ def insert_writer(bench: Bench) -> Iterator[Figure]:
     return _insert_writer(bench, 25)
 
 
+def insert_steps(bench: Bench) -> Iterator[Figure]:
+    """One-step items of 41 B in five columns through the legacy Writer, one at a time, a second."""
+    writer = bench.client().writer(max_sequence_length=1, chunk_length=1, max_in_flight_items=1_024)
+    values = itertools.cycle(tables.steps())
+
+    def work() -> int:
+        for _ in range(_CLOCK_EVERY):
+            writer.append(next(values))
+            writer.create_item("insert_step", 1, 1.0)
+        return _CLOCK_EVERY
+
+    while True:
+        yield bench.rate(work, writer.flush)
+
+
+def insert_batch(bench: Bench) -> Iterator[Figure]:
+    """The same through TrajectoryWriter.append_batch, 256 at once."""
+    writer = bench.client().trajectory_writer(num_keep_alive_refs=1)
+    values = tables.steps()
+    batch = {
+        name: np.stack([values[i % len(values)][name] for i in range(_BATCH)]) for name in values[0]
+    }
+
+    def work() -> int:
+        writer.append_batch(batch, "insert_step", 1.0)
+        return _BATCH
+
+    while True:
+        yield bench.rate(work, writer.flush)
+
+
 def insert_writer_deep(bench: Bench) -> Iterator[Figure]:
     """The same with up to 1,024 items unconfirmed."""
     return _insert_writer(bench, 1_024)
@@ -254,8 +285,14 @@ ROWS = {
     "insert": Row(
         "insert one-step items of 400 B",
         "items/s",
-        _TRAJECTORY_WRITERS,
         (*_TRAJECTORY_WRITERS, insert_writer, insert_writer_deep),
+        (*_TRAJECTORY_WRITERS, insert_writer, insert_writer_deep),
+    ),
+    "batch": Row(
+        "insert one-step items of 41 B in five columns",
+        "items/s",
+        (insert_batch,),
+        (insert_steps,),
     ),
     "actor_array": _row(
         "append + create_item, 400 B", "us a step", actor_array, less_is_better=True

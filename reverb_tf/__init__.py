@@ -18,6 +18,7 @@ from reverb_tf import (
     reverb_types,
     server,
     trajectory_writer,
+    writer,
 )
 from reverb_tf import item_selectors as selectors
 from reverb_tf._alias import install_as_reverb
@@ -28,6 +29,7 @@ from reverb_tf.replay_sample import ReplaySample, SampleInfo
 from reverb_tf.server import Server, Table
 from reverb_tf.tensor_spec import BoundedTensorSpec, TensorSpec
 from reverb_tf.trajectory_writer import TrajectoryColumn, TrajectoryWriter
+from reverb_tf.writer import Writer
 
 if TYPE_CHECKING:
     from reverb_tf import structured_writer
@@ -49,6 +51,7 @@ __all__ = [
     "TrajectoryColumn",
     "TrajectoryDataset",
     "TrajectoryWriter",
+    "Writer",
     "checkpointers",
     "client",
     "errors",
@@ -64,6 +67,7 @@ __all__ = [
     "structured",
     "structured_writer",
     "trajectory_writer",
+    "writer",
 ]
 
 # What is loaded when it is first touched: it needs TensorFlow or protobuf. Names, and the modules they are in.

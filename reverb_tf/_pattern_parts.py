@@ -30,7 +30,7 @@ class ReferenceNode:
         return node
 
     def __repr__(self) -> str:
-        return f"column {self._flat_source_index}"
+        return f"column {self._flat_source_index} of a reference step, without an index"
 
 
 def map_structure(structure: Any, make_leaf: Callable[[int], Any]) -> Any:
@@ -140,8 +140,15 @@ def td_error(
 
     Returns:
       The priority, for create_config().
+
+    Raises:
+      TypeError: The function does not return one leaf.
     """
     index = get_field_from_step_fn(map_structure(step_structure, lambda i: i))
+    if not isinstance(index, int):
+        raise TypeError(
+            f"get_field_from_step_fn must return one leaf of its argument, got {index!r}"
+        )
     return patterns_pb2.Priority(
         td_error=patterns_pb2.Priority.TDError(
             max_priority_weight=max_priority_weight, flat_source_index=index

@@ -12,6 +12,7 @@ from reverb_tf import (
     trajectory_writer,
 )
 from reverb_tf._native import _reverb
+from reverb_tf.writer import Writer, open_writer
 
 if TYPE_CHECKING:
     from reverb_tf import structured_writer
@@ -334,12 +335,42 @@ class Client:
 
         Raises:
           ValueError: There are none, or one makes no sense; the text says which and why.
+          TypeError: One is no config.
         """
         from reverb_tf import structured_writer
 
-        return structured_writer.StructuredWriter(
-            self._client.NewStructuredWriter([config.SerializeToString() for config in configs])
-        )
+        serialized = []
+        for config in configs:
+            if not isinstance(config, structured_writer.Config):
+                raise TypeError(f"a config is made by create_config(), got {config!r}")
+            serialized.append(config.SerializeToString())
+        return structured_writer.StructuredWriter(self._client.NewStructuredWriter(serialized))
+
+    def writer(
+        self,
+        max_sequence_length: int,
+        delta_encoded: bool = False,
+        chunk_length: int | None = None,
+        max_in_flight_items: int | None = 25,
+        *,
+        timeout: float | None = None,
+    ) -> Writer:
+        """Creates a writer of steps and of items over the newest of them.
+
+        Args:
+          max_sequence_length: >= 1, how many of the newest steps an item can have.
+          delta_encoded: Store integer arrays as differences, which compress better where steps are alike.
+          chunk_length: Steps stored together, 1 <= chunk_length <= max_sequence_length; None: 10 if that is allowed.
+          max_in_flight_items: >= 1, how many items may be unconfirmed before the writer waits, except that those
+            which one chunk completes are sent together; None: 1,000,000.
+          timeout: Seconds that fetching the signatures of the tables may take; None: no limit.
+
+        Raises:
+          ValueError: A number is not as said above.
+          UnavailableError: The server could not be reached.
+        """
+        settings = (max_sequence_length, delta_encoded, chunk_length, max_in_flight_items)
+        return open_writer(self._client, *settings, timeout)
 
     def _structure(self, table: str, timeout: float | None) -> _reverb.Structure | None:
         signature = self._table_signature(table, timeout)

@@ -29,6 +29,7 @@ StructuredWriter = _reverb.StructuredWriter
 Table = _reverb.Table
 TrajectoryWriter = _reverb.TrajectoryWriter
 WeakCellRef = _reverb.WeakCellRef
+Writer = _reverb.Writer
 
 __all__ = [
     "AutoTunedChunkerOptions",
@@ -50,6 +51,7 @@ __all__ = [
     "TrajectoryWriter",
     "UniformSelector",
     "WeakCellRef",
+    "Writer",
     "create_default_checkpointer",
     "selector_from_proto",
 ]

@@ -203,9 +203,22 @@ def create_config(
 
     Returns:
       The config, for Client.structured_writer().
+
+    Raises:
+      TypeError: A leaf of `pattern` is no node, or a condition was not compared with anything.
+      ValueError: `pattern` has containers that a table's signature cannot have.
     """
+    nodes = _reverb.flatten(pattern)
+    for node in nodes:
+        if not isinstance(node, patterns_pb2.PatternNode):
+            raise TypeError(
+                f"leaves of a pattern are leaves of a reference step with an index, got {node!r}"
+            )
+    for condition in conditions:
+        if not isinstance(condition, ConditionProto):
+            raise TypeError(f"a condition is a comparison of a Condition, got {condition!r}")
     return Config(
-        flat=_reverb.flatten(pattern),
+        flat=nodes,
         pattern_structure=_signature.encode(map_structure(pattern, lambda _: None)),
         table=table,
         priority=constant_priority_fn(1.0) if priority is None else priority,

@@ -5,7 +5,7 @@ import math
 import operator
 from typing import Any
 
-from reverb_tf import _writing, chunker_options, errors
+from reverb_tf import _arguments, _writing, chunker_options, errors
 from reverb_tf._native import _reverb
 
 TrajectoryColumn = _reverb.TrajectoryColumn
@@ -74,6 +74,67 @@ class TrajectoryWriter:
         """
         try:
             self._core.append(data, bool(partial_step))
+        except ValueError as e:
+            raise self._with_path(e) from None
+
+    def append_sequence(self, data: Any) -> None:
+        """Appends T steps in one call: row t of every array is step t. All or nothing.
+
+        Steps that are kept are stored together: in chunks of max_chunk_length where configure() has set it, else of
+        num_keep_alive_refs, but not of more than 64 KiB (unless a single step is larger).
+
+        Args:
+          data: Nest of arrays of shape [T, ...], otherwise as for append().
+
+        Raises:
+          ValueError: No arrays, a scalar, different T, or as for append().
+          FailedPreconditionError: The step is open (after append with partial_step).
+          Others: As for append().
+        """
+        try:
+            self._core.append_sequence(data)
+        except ValueError as e:
+            raise self._with_path(e) from None
+
+    def append_batch(
+        self,
+        data: Any,
+        table: str | None = None,
+        priorities: Any = None,
+        *,
+        timeout: float | None = None,
+    ) -> list[int]:
+        """Appends T steps in one call and, if a table is given, makes an item of each. All or nothing.
+
+        This is the fast way to add many transitions. The steps are in chunks of their own, which hold all of them as
+        far as max_chunk_length (where configure() has set it) and 64 KiB a chunk allow, however many steps are kept; so
+        one item that outlives the others keeps that much. Without a table this is append_sequence().
+
+        Args:
+          data: Nest of arrays of shape [T, ...], otherwise as for append().
+          table: Name of the table that gets an item of each step. The arrays of an item have a leading axis of 1,
+            unless the table's signature (with validation) has the shapes of the step itself.
+          priorities: Of the items: a number, or T numbers.
+          timeout: Seconds that this may wait because too much is unconfirmed; None: no limit.
+
+        Returns:
+          The keys of the items, in the order of the steps; [] without a table.
+
+        Raises:
+          ValueError: As for append_sequence() and create_item(), or priorities are missing or not T.
+          TypeError: priorities are no numbers, or as for append().
+          DeadlineExceededError: The wait was too long. Nothing was appended.
+          Others: As for append_sequence() and create_item().
+        """
+        if table is None:
+            if priorities is not None:
+                raise ValueError("priorities were given without a table")
+            self.append_sequence(data)
+            return []
+        if priorities is None:
+            raise ValueError(f"the items for table {table!r} need priorities")
+        try:
+            return self._core.append_batch(data, table, priorities, timeout)
         except ValueError as e:
             raise self._with_path(e) from None
 
@@ -180,10 +241,12 @@ class TrajectoryWriter:
 
         Raises:
           ValueError: A number is not as said above.
+          TypeError: The path is no sequence of keys and positions, or a number no int.
           FailedPreconditionError: The column has steps that are not in a chunk yet.
         """
-        if num_keep_alive_refs < 1:
-            raise ValueError(f"num_keep_alive_refs must be >= 1, got {num_keep_alive_refs}")
+        if isinstance(path, str | bytes):
+            raise TypeError(f"path must be a tuple of keys and positions, got {path!r}")
+        num_keep_alive_refs = _arguments.count(num_keep_alive_refs, "num_keep_alive_refs")
         options: chunker_options.AutoTunedChunkerOptions | chunker_options.ConstantChunkerOptions
         if max_chunk_length is None:
             options = chunker_options.AutoTunedChunkerOptions(

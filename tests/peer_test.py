@@ -255,6 +255,25 @@ def test_its_other_writers(peer, our_server):
     assert samples[1].data[0].tolist() == [0, 1]
 
 
+def test_our_legacy_writer_and_batches_with_its_server(peer, peer_server):
+    client = reverb.Client(peer_server)
+    with client.writer(max_sequence_length=4, delta_encoded=True, chunk_length=2) as writer:
+        for i in range(5):
+            writer.append([np.arange(4, dtype=np.int32) * i, np.float32(i)])
+        writer.create_item("trajectories", 3, 1.0)
+    with client.trajectory_writer(1) as batches:
+        batches.append_batch({"a": np.arange(3), "b": np.zeros((3, 2))}, "trajectories", [1, 2, 3])
+    peer.run(
+        """
+        samples = list(client.sample("trajectories", 4, emit_timesteps=False))
+        assert samples[0].data[0].tolist() == [[0, 2, 4, 6], [0, 3, 6, 9], [0, 4, 8, 12]]
+        assert samples[0].data[1].tolist() == [2.0, 3.0, 4.0]
+        assert [sample.data[0].tolist() for sample in samples[1:]] == [[0], [1], [2]]
+        assert [sample.info.priority for sample in samples[1:]] == [1.0, 2.0, 3.0]
+        """
+    )
+
+
 def test_its_datasets_and_its_tf_client(peer, our_server):
     peer.run(
         """

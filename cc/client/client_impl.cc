@@ -10,6 +10,7 @@
 #include "cc/client/structured_writer_impl.h"
 #include "cc/client/trajectory_writer_impl.h"
 #include "cc/client/unary_call.h"
+#include "cc/client/writer_impl.h"
 
 namespace reverb_tf::client {
 namespace {
@@ -254,6 +255,14 @@ Result<std::unique_ptr<StructuredWriter>> ClientImpl::NewStructuredWriter(
       std::move(configs),
       std::make_unique<TrajectoryWriterImpl>(endpoint_, options, nullptr, nullptr),
       endpoint_->clock()));
+}
+
+Result<std::unique_ptr<Writer>> ClientImpl::NewWriter(const WriterOptions& options,
+                                                      const WaitOptions& wait) {
+  REVERB_TF_RETURN_IF_ERROR(CheckWriterOptions(options));
+  REVERB_TF_ASSIGN_OR_RETURN(SignaturesPtr signatures, GetSignatures({}, wait));
+  return std::unique_ptr<Writer>(
+      std::make_unique<WriterImpl>(endpoint_, options, parts_->signatures, std::move(signatures)));
 }
 
 Result<std::unique_ptr<Sampler>> ClientImpl::NewSampler(const SamplerOptions& options) {

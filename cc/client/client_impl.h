@@ -52,6 +52,8 @@ class ClientImpl : public Client {
       const TrajectoryWriterOptions& options, const WaitOptions& wait) override;
   Result<std::unique_ptr<StructuredWriter>> NewStructuredWriter(
       const std::vector<std::string>& serialized_configs) override;
+  Result<std::unique_ptr<Writer>> NewWriter(const WriterOptions& options,
+                                            const WaitOptions& wait) override;
   Result<std::unique_ptr<Sampler>> NewSampler(const SamplerOptions& options) override;
 
  private:

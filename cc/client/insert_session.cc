@@ -51,11 +51,25 @@ Result<uint64_t> InsertSession::Add(SessionItem item, const std::vector<ChunkEve
   MutexLock lock(&mu_);
   if (!status_.ok()) return status_;
   Apply(events);
+  AddEntry(std::move(item));
+  NoteRoom();
+  return keys_.Key(first_ + entries_.size() - 1);
+}
+
+Status InsertSession::AddAll(std::vector<SessionItem> items,
+                             const std::vector<ChunkEvent>& events) {
+  MutexLock lock(&mu_);
+  if (!status_.ok()) return status_;
+  Apply(events);
+  for (SessionItem& item : items) AddEntry(std::move(item));
+  NoteRoom();
+  return OkStatus();
+}
+
+void InsertSession::AddEntry(SessionItem item) {
   ++unconfirmed_;
   unconfirmed_bytes_ += item.bytes;
-  NoteRoom();
   entries_.push_back({std::move(item)});
-  return keys_.Key(first_ + entries_.size() - 1);
 }
 
 void InsertSession::NoteChunks(const std::vector<ChunkEvent>& events) {
@@ -72,7 +86,7 @@ void InsertSession::Send() {
 }
 
 void InsertSession::NoteRoom() {
-  full_.store(unconfirmed_ >= kMaxUnconfirmedItems || unconfirmed_bytes_ >= kMaxUnconfirmedBytes,
+  full_.store(unconfirmed_ >= max_unconfirmed_items_ || unconfirmed_bytes_ >= kMaxUnconfirmedBytes,
               std::memory_order_relaxed);
 }
 
@@ -98,6 +112,16 @@ Status InsertSession::status() const {
 int64_t InsertSession::unconfirmed() const {
   MutexLock lock(&mu_);
   return unconfirmed_;
+}
+
+void InsertSession::StopRetrying() {
+  Status failure;
+  {
+    MutexLock lock(&mu_);
+    retrying_ = false;
+    if (pausing_ && !entries_.empty()) failure = GiveUp(last_cause_);
+  }
+  if (!failure.ok()) Fail(failure);
 }
 
 Status InsertSession::WaitForConfirmations(int64_t max_unconfirmed, const WaitOptions& wait,
@@ -296,15 +320,21 @@ void InsertSession::OnClosed(const Status& why) {
       failure = why;
     } else if (!entries_.empty()) {
       last_cause_ = why;
-      const auto when = retry_.NextTry(now);
+      const auto when = retrying_ ? retry_.NextTry(now) : std::nullopt;
       if (when) {
         ScheduleReconnect(*when);
       } else {
-        failure = retry_.Exhausted(endpoint_->address(), why);
+        failure = GiveUp(why);
       }
     }
   }
   if (!failure.ok()) Fail(failure);
+}
+
+Status InsertSession::GiveUp(const Status& cause) const {
+  if (retrying_) return retry_.Exhausted(endpoint_->address(), cause);
+  return UnavailableError("Server " + endpoint_->address() +
+                          " cannot be reached: " + cause.message());
 }
 
 void InsertSession::ScheduleReconnect(core::TimePoint when) {

@@ -67,12 +67,18 @@ class InsertSession : public InsertStreamObserver,
 
   const KeySequence& keys() const { return keys_; }
 
+  // How many unconfirmed items are too many for WaitForRoom; before anything else is called.
+  void LimitItems(int64_t max_unconfirmed) { max_unconfirmed_items_ = max_unconfirmed; }
+
   // The name, for as long as the session lives.
   const std::string* InternTable(const std::string& name) EXCLUDES(mu_);
 
   // Takes note of chunks, then adds the next item. Returns its key, or the status if the session
   // has failed. Nothing is sent, and no callback called, before Send.
   Result<uint64_t> Add(SessionItem item, const std::vector<ChunkEvent>& events) EXCLUDES(mu_);
+  // The same for many items.
+  Status AddAll(std::vector<SessionItem> items, const std::vector<ChunkEvent>& events)
+      EXCLUDES(mu_);
   // Only takes note of chunks.
   void NoteChunks(const std::vector<ChunkEvent>& events) EXCLUDES(mu_);
   // Sends what there is, unless a write is going on: then it goes out with the next one.
@@ -88,6 +94,10 @@ class InsertSession : public InsertStreamObserver,
   Status WaitForRoom(const WaitOptions& wait) EXCLUDES(mu_);
 
   int64_t unconfirmed() const EXCLUDES(mu_);
+
+  // From now on a lost connection is not tried again: it fails the session, at once if it is lost
+  // already.
+  void StopRetrying() EXCLUDES(mu_);
 
   // Unconfirmed items are given up; the status becomes CANCELLED. Idempotent.
   void Close() EXCLUDES(mu_);
@@ -119,6 +129,7 @@ class InsertSession : public InsertStreamObserver,
   // Writes batch after batch as long as that is possible. Called by everyone who made it possible.
   void Pump() EXCLUDES(mu_);
   bool CanWrite() const REQUIRES(mu_);
+  void AddEntry(SessionItem item) REQUIRES(mu_);
   void NoteRoom() REQUIRES(mu_);
   InsertBatch NextBatch() REQUIRES(mu_);
   // Adds the chunks of an item that the stream does not hold; false when the message is full before
@@ -128,12 +139,14 @@ class InsertSession : public InsertStreamObserver,
   void ChooseKeepKeys(InsertBatch* batch) REQUIRES(mu_);
   void Apply(const std::vector<ChunkEvent>& events) REQUIRES(mu_);
   void Fail(const Status& status) EXCLUDES(mu_);
+  Status GiveUp(const Status& cause) const REQUIRES(mu_);
   void ScheduleReconnect(core::TimePoint when) REQUIRES(mu_);
   std::string DescribeWait(const std::string& what) EXCLUDES(mu_);
 
   const std::shared_ptr<Endpoint> endpoint_;
   const FailureCallback on_failure_;
   const KeySequence keys_;
+  int64_t max_unconfirmed_items_ = kMaxUnconfirmedItems;
   std::atomic<bool> ended_{false};  // status_ is not OK
   std::atomic<bool> full_{false};   // there is no room
 
@@ -159,6 +172,7 @@ class InsertSession : public InsertStreamObserver,
   bool written_once_ GUARDED_BY(mu_) = false;  // on this stream: the server was reached
   bool pumping_ GUARDED_BY(mu_) = false;       // a thread is in Pump
   bool pausing_ GUARDED_BY(mu_) = false;       // until the time of a reconnection
+  bool retrying_ GUARDED_BY(mu_) = true;       // lost connections
   Retry retry_ GUARDED_BY(mu_);
   Status last_cause_ GUARDED_BY(mu_);
 };

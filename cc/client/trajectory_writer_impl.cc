@@ -10,9 +10,6 @@
 namespace reverb_tf::client {
 namespace {
 
-// Open rows are closed early when they are larger, whatever the chunk length; and columns are not
-// put together beyond it.
-constexpr size_t kMaxGroupBytes = 64 << 20;
 // With the rows before it, below the 2 GiB of a chunk.
 constexpr size_t kMaxRowBytes = size_t{1900} << 20;
 // Of chunks that came and went, kept until the next item.
@@ -47,9 +44,8 @@ TrajectoryWriterImpl::TrajectoryWriterImpl(std::shared_ptr<Endpoint> endpoint,
                                            SignaturesPtr signatures)
     : endpoint_(std::move(endpoint)),
       options_(options),
-      cache_(std::move(cache)),
-      signatures_(std::move(signatures)),
       session_(InsertSession::Create(endpoint_)),
+      tables_(std::move(cache), std::move(signatures), session_.get()),
       episode_id_(core::Random(std::nullopt).Next()) {
   UpdateTuner();
 }
@@ -120,12 +116,14 @@ Status TrajectoryWriterImpl::CheckAppend(const TensorView* values, int32_t n) co
     return Status(StatusCode::kFailedPrecondition, "The episode has too many steps: end it.");
   }
   for (int32_t i = 0; i < n; ++i) {
-    if (values[i].dtype != DType::kInvalid) REVERB_TF_RETURN_IF_ERROR(CheckValue(i, values[i]));
+    if (values[i].dtype == DType::kInvalid) continue;
+    REVERB_TF_RETURN_IF_ERROR(CheckKind(i, values[i]));
+    REVERB_TF_RETURN_IF_ERROR(CheckSize(i, values[i]));
   }
   return OkStatus();
 }
 
-Status TrajectoryWriterImpl::CheckValue(int32_t i, const TensorView& value) const {
+Status TrajectoryWriterImpl::CheckKind(int32_t i, const TensorView& value) const {
   if (i < static_cast<int32_t>(columns_.size()) && columns_[i].rows.defined()) {
     const Column& column = columns_[i];
     if (value.dtype != column.rows.dtype()) {
@@ -144,6 +142,10 @@ Status TrajectoryWriterImpl::CheckValue(int32_t i, const TensorView& value) cons
           "Column " + std::to_string(i) + " has already been set in the step that is open.");
     }
   }
+  return OkStatus();
+}
+
+Status TrajectoryWriterImpl::CheckSize(int32_t i, const TensorView& value) {
   size_t bytes = value.num_bytes();
   if (value.dtype == DType::kString) {
     const auto* const strings = static_cast<const std::string_view*>(value.data);
@@ -165,14 +167,24 @@ Status TrajectoryWriterImpl::Append(const TensorView* values, int32_t n, bool pa
   ++step_;
   Status status = CloseStep();
   if (!status.ok()) {
-    for (Column& column : columns_) column.rows.CopyRow();
+    for (Column& column : columns_) column.rows.CopyRows();
     return status;
   }
-  if (pool_.events().size() > kMaxEvents) {
-    session_->NoteChunks(pool_.events());
-    pool_.ClearEvents();
-  }
+  NoteEvents();
   return SendComplete();
+}
+
+void TrajectoryWriterImpl::NoteEvents() {
+  if (pool_.events().size() <= kMaxEvents) return;
+  session_->NoteChunks(pool_.events());
+  pool_.ClearEvents();
+}
+
+void TrajectoryWriterImpl::AddColumns(int32_t n) {
+  for (int32_t i = static_cast<int32_t>(columns_.size()); i < n; ++i) {
+    columns_.emplace_back(OptionsFor(i));
+    overrides_.erase(i);
+  }
 }
 
 void TrajectoryWriterImpl::AddRows(const TensorView* values, int32_t n, bool partial,
@@ -180,10 +192,7 @@ void TrajectoryWriterImpl::AddRows(const TensorView* values, int32_t n, bool par
   if (!step_is_open_) {
     for (Column& column : columns_) column.in_open_step = false;
   }
-  for (int32_t i = static_cast<int32_t>(columns_.size()); i < n; ++i) {
-    columns_.emplace_back(OptionsFor(i));
-    overrides_.erase(i);
-  }
+  AddColumns(n);
   for (int32_t i = 0; i < n; ++i) {
     refs[i] = StepRef();
     if (values[i].dtype == DType::kInvalid) continue;
@@ -196,7 +205,7 @@ void TrajectoryWriterImpl::AddRows(const TensorView* values, int32_t n, bool par
     column.in_open_step = true;
     refs[i] = {i, column.rows.num_rows() - 1};
     if (partial) {
-      column.rows.CopyRow();
+      column.rows.CopyRows();
       column.rows.ReleaseExpired(&pool_);
     }
   }
@@ -210,7 +219,7 @@ Status TrajectoryWriterImpl::CloseStep() {
     if (rows.open_rows() >= ChunkLength(rows) || rows.open_bytes() >= kMaxGroupBytes) {
       due_.push_back(i);
     } else {
-      rows.CopyRow();
+      rows.CopyRows();
       rows.ReleaseExpired(&pool_);
     }
   }
@@ -337,58 +346,6 @@ Status TrajectoryWriterImpl::EndEpisode(bool clear_buffers, const WaitOptions& w
   step_ = 0;
   episode_id_ = core::Random(std::nullopt).Next();
   return OkStatus();
-}
-
-bool TrajectoryWriterImpl::IsAlive(const StepRef& ref) const {
-  if (ref.column < 0 || ref.column >= static_cast<int32_t>(columns_.size())) return false;
-  const WriterColumn& rows = columns_[ref.column].rows;
-  return ref.row >= rows.first_alive() && ref.row < rows.num_rows();
-}
-
-Result<WriterColumn::Place> TrajectoryWriterImpl::FindAlive(const StepRef& ref) const {
-  if (!IsAlive(ref)) {
-    return Status(StatusCode::kFailedPrecondition,
-                  "Row " + std::to_string(ref.row) + " of column " + std::to_string(ref.column) +
-                      " has expired: the writer keeps the newest rows of a column only "
-                      "(num_keep_alive_refs), and none after end_episode.");
-  }
-  return columns_[ref.column].rows.Find(ref.row, pool_);
-}
-
-Result<RefInfo> TrajectoryWriterImpl::Describe(const StepRef& ref) const {
-  REVERB_TF_RETURN_IF_ERROR(FindAlive(ref).status());
-  const WriterColumn& rows = columns_[ref.column].rows;
-  RefInfo info;
-  info.dtype = rows.dtype();
-  info.dims.assign(rows.dims(), rows.dims() + rows.rank());
-  return info;
-}
-
-Status TrajectoryWriterImpl::Read(const StepRef& ref, void* out, size_t out_bytes) const {
-  REVERB_TF_ASSIGN_OR_RETURN(const WriterColumn::Place place, FindAlive(ref));
-  const WriterColumn& rows = columns_[ref.column].rows;
-  if (rows.dtype() == DType::kString || out_bytes != rows.row_bytes()) {
-    return InvalidArgumentError("A buffer of " + std::to_string(out_bytes) +
-                                " bytes for a row of " + std::to_string(rows.row_bytes()) +
-                                " bytes of dtype " + DTypeName(rows.dtype()) + ".");
-  }
-  if (place.chunk) return wire::DecodeRows(*place.chunk, place.tensor, place.offset, 1, out);
-  rows.ReadOpenRow(place.offset, out);
-  return OkStatus();
-}
-
-Result<std::vector<std::string>> TrajectoryWriterImpl::ReadStrings(const StepRef& ref) const {
-  REVERB_TF_ASSIGN_OR_RETURN(const WriterColumn::Place place, FindAlive(ref));
-  const WriterColumn& rows = columns_[ref.column].rows;
-  if (rows.dtype() != DType::kString) {
-    return InvalidArgumentError("Column " + std::to_string(ref.column) +
-                                " does not hold strings but " + DTypeName(rows.dtype()) + ".");
-  }
-  if (!place.chunk) return rows.OpenRowStrings(place.offset);
-  std::vector<std::string_view> views;
-  REVERB_TF_RETURN_IF_ERROR(
-      wire::DecodeStrings(*place.chunk, place.tensor, place.offset, 1, &views));
-  return std::vector<std::string>(views.begin(), views.end());
 }
 
 }  // namespace reverb_tf::client

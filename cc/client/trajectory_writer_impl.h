@@ -7,7 +7,6 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "cc/client/chunk_length_tuner.h"
@@ -15,6 +14,7 @@
 #include "cc/client/draft_item.h"
 #include "cc/client/endpoint.h"
 #include "cc/client/insert_session.h"
+#include "cc/client/item_tables.h"
 #include "cc/client/key_sequence.h"
 #include "cc/client/signature_cache.h"
 #include "cc/client/writer_column.h"
@@ -36,6 +36,10 @@ class TrajectoryWriterImpl : public TrajectoryWriter {
   ~TrajectoryWriterImpl() override;
 
   Status Append(const TensorView* values, int32_t n, bool partial, StepRef* refs) override;
+  Status AppendSequence(const TensorView* values, int32_t n, StepRef* refs) override;
+  Result<std::vector<uint64_t>> AppendBatch(const TensorView* values, int32_t n,
+                                            const BatchItems& items, StepRef* refs,
+                                            const WaitOptions& wait) override;
   Result<uint64_t> CreateItem(const std::string& table, double priority,
                               const std::vector<ItemColumn>& columns,
                               const WaitOptions& wait) override;
@@ -51,24 +55,38 @@ class TrajectoryWriterImpl : public TrajectoryWriter {
   Result<std::vector<std::string>> ReadStrings(const StepRef& ref) const override;
 
  private:
+  // Open rows are closed early when they are larger, whatever the chunk length; and columns are not
+  // put together beyond it.
+  inline static constexpr size_t kMaxGroupBytes = 64 << 20;
+
   struct Column {
     explicit Column(const ChunkerOptions& options) : rows(options) {}
     WriterColumn rows;
     bool in_open_step = false;  // has a value in a step that is still open
     int64_t last_item = 0;      // number of items there were when one used it last
   };
-  struct TableEntry {
-    const std::string* name = nullptr;          // of the session
-    const TableSignature* signature = nullptr;  // null: not checked
-    SignaturesPtr owner;
-  };
 
   Status CheckAlive() const;
   Status CheckAppend(const TensorView* values, int32_t n) const;
-  Status CheckValue(int32_t column, const TensorView& value) const;
+  // That a value is one of the column's, that the column takes one now, and that it can be sent.
+  Status CheckKind(int32_t column, const TensorView& value) const;
+  static Status CheckSize(int32_t column, const TensorView& value);
+  void NoteEvents();
+  void AddColumns(int32_t n);
   void AddRows(const TensorView* values, int32_t n, bool partial, StepRef* refs);
   // After a complete step: what is due is closed, the rest copied.
   Status CloseStep();
+  // Batches: see trajectory_writer_batch.cc.
+  struct Batch;
+  Status CheckBatch(const TensorView* values, int32_t n, Batch* batch) const;
+  Status CheckBatchItems(const BatchItems& items, const ItemTables::Entry& entry,
+                         const TensorView* values, Batch* batch);
+  // How many of the steps from `first` on go into the same chunks.
+  int32_t PieceOfBatch(const Batch& batch, int64_t first) const;
+  void AddBatchRows(const Batch& batch, int64_t first, int32_t count, StepRef* refs);
+  Status AddBatchItems(const Batch& batch, const BatchItems& items, const std::string& table,
+                       int64_t first, int32_t count, std::vector<uint64_t>* keys);
+
   ChunkerOptions OptionsFor(int32_t column) const;
   int32_t ChunkLength(const WriterColumn& column) const;
   void UpdateTuner();
@@ -86,20 +104,26 @@ class TrajectoryWriterImpl : public TrajectoryWriter {
   // Gives the items at the front whose rows are all in chunks to the session.
   Status SendComplete();
   Status SendItem(const DraftItem& draft);
-  Result<TableEntry*> FindTable(const std::string& table, const WaitOptions& wait);
+  // The writer that has the range; null if it is none of this library.
+  const TrajectoryWriterImpl* OwnerOf(const RowRange& range) const;
+  const WriterColumn& RowsOf(const RowRange& range) const {
+    return OwnerOf(range)->columns_[range.column].rows;
+  }
   Status CheckColumn(int32_t index, const ItemColumn& column) const;
+  Status CheckRange(int32_t index, const RowRange& range) const;
   void AddColumn(const ItemColumn& column, DraftItem* draft) const;
   Status CheckSignature(const std::string& table, const TableSignature& signature,
                         const std::vector<ItemColumn>& columns);
+  // Rows of other writers that are not in a chunk yet.
+  Status CloseRowsOfOthers(const std::vector<ItemColumn>& columns);
   // Rows whose chunk is due, in a step that is still open.
   Status CloseDueRows(const std::vector<ItemColumn>& columns);
   Result<WriterColumn::Place> FindAlive(const StepRef& ref) const;
 
   const std::shared_ptr<Endpoint> endpoint_;
   const TrajectoryWriterOptions options_;
-  const std::shared_ptr<SignatureCache> cache_;
-  SignaturesPtr signatures_;
   std::shared_ptr<InsertSession> session_;
+  ItemTables tables_;
 
   std::deque<Column> columns_;
   std::map<int32_t, ChunkerOptions> overrides_;  // of columns that do not exist yet
@@ -113,7 +137,6 @@ class TrajectoryWriterImpl : public TrajectoryWriter {
   int32_t step_ = 0;
   bool step_is_open_ = false;
 
-  std::unordered_map<std::string, TableEntry> tables_;
   std::deque<DraftItem> drafts_;  // in order; the first is not complete
   int64_t items_made_ = 0;
 

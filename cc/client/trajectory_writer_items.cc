@@ -26,22 +26,34 @@ int64_t NumRows(const ItemColumn& column) {
 
 }  // namespace
 
+const TrajectoryWriterImpl* TrajectoryWriterImpl::OwnerOf(const RowRange& range) const {
+  return range.writer == nullptr ? this : dynamic_cast<const TrajectoryWriterImpl*>(range.writer);
+}
+
+Status TrajectoryWriterImpl::CheckRange(int32_t index, const RowRange& range) const {
+  const TrajectoryWriterImpl* const owner = OwnerOf(range);
+  if (owner == nullptr) return ItemError(index, "it has rows of another kind of writer.");
+  if (range.column < 0 || range.column >= static_cast<int32_t>(owner->columns_.size())) {
+    return ItemError(index, "the writer has no column " + std::to_string(range.column) + ".");
+  }
+  const WriterColumn& rows = owner->columns_[range.column].rows;
+  if (range.length < 1 || range.first < 0 || range.first > rows.num_rows() - range.length) {
+    return ItemError(index, RangeText(range) + " do not exist: it has " +
+                                std::to_string(rows.num_rows()) + " rows.");
+  }
+  if (range.first < rows.first_alive()) {
+    return ItemError(index, RangeText(range) + " have expired: the oldest that is kept is row " +
+                                std::to_string(rows.first_alive()) + ".");
+  }
+  return OkStatus();
+}
+
 Status TrajectoryWriterImpl::CheckColumn(int32_t index, const ItemColumn& column) const {
   if (column.ranges.empty()) return ItemError(index, "it has no rows.");
   const WriterColumn* first = nullptr;
   for (const RowRange& range : column.ranges) {
-    if (range.column < 0 || range.column >= static_cast<int32_t>(columns_.size())) {
-      return ItemError(index, "the writer has no column " + std::to_string(range.column) + ".");
-    }
-    const WriterColumn& rows = columns_[range.column].rows;
-    if (range.length < 1 || range.first < 0 || range.first > rows.num_rows() - range.length) {
-      return ItemError(index, RangeText(range) + " do not exist: it has " +
-                                  std::to_string(rows.num_rows()) + " rows.");
-    }
-    if (range.first < rows.first_alive()) {
-      return ItemError(index, RangeText(range) + " have expired: the oldest that is kept is row " +
-                                  std::to_string(rows.first_alive()) + ".");
-    }
+    REVERB_TF_RETURN_IF_ERROR(CheckRange(index, range));
+    const WriterColumn& rows = RowsOf(range);
     if (first == nullptr) first = &rows;
     if (rows.dtype() != first->dtype()) {
       return ItemError(index, std::string("it has rows of different dtypes: ") +
@@ -62,33 +74,12 @@ Status TrajectoryWriterImpl::CheckColumn(int32_t index, const ItemColumn& column
   return OkStatus();
 }
 
-Result<TrajectoryWriterImpl::TableEntry*> TrajectoryWriterImpl::FindTable(const std::string& table,
-                                                                          const WaitOptions& wait) {
-  const auto found = tables_.find(table);
-  if (found != tables_.end()) return &found->second;
-  TableEntry entry;
-  if (cache_ != nullptr) {
-    // A table that the signatures do not have may be younger than they are.
-    if (signatures_->tables.count(table) == 0) {
-      REVERB_TF_ASSIGN_OR_RETURN(signatures_, cache_->Get({table}, wait));
-    }
-    Result<const TableSignature*> signature = signatures_->Find(table);
-    if (!signature.ok()) {
-      return InvalidArgumentError("Unable to create an item: " + signature.status().message());
-    }
-    entry.signature = *signature;
-    entry.owner = signatures_;
-  }
-  entry.name = session_->InternTable(table);
-  return &tables_.emplace(table, std::move(entry)).first->second;
-}
-
 Status TrajectoryWriterImpl::CheckSignature(const std::string& table,
                                             const TableSignature& signature,
                                             const std::vector<ItemColumn>& columns) {
   shapes_.clear();
   for (const ItemColumn& column : columns) {
-    const WriterColumn& rows = columns_[column.ranges[0].column].rows;
+    const WriterColumn& rows = RowsOf(column.ranges[0]);
     shapes_.push_back({rows.dtype(), rows.dims(), rows.rank(), NumRows(column), column.squeeze});
   }
   return CheckItem(table, signature, shapes_);
@@ -97,10 +88,11 @@ Status TrajectoryWriterImpl::CheckSignature(const std::string& table,
 void TrajectoryWriterImpl::AddColumn(const ItemColumn& column, DraftItem* draft) const {
   draft->AddColumn(column.squeeze);
   for (const RowRange& range : column.ranges) {
-    const WriterColumn& rows = columns_[range.column].rows;
+    const TrajectoryWriterImpl& owner = *OwnerOf(range);
+    const WriterColumn& rows = owner.columns_[range.column].rows;
     const int64_t end = range.first + range.length;
     for (int64_t row = range.first; row < end;) {
-      const WriterColumn::Place place = rows.Find(row, pool_);
+      const WriterColumn::Place place = rows.Find(row, owner.pool_);
       const int64_t length = std::min(place.rows, end - row);
       if (place.chunk) {
         draft->AddRows(place.chunk, place.tensor, place.offset, length);
@@ -112,11 +104,27 @@ void TrajectoryWriterImpl::AddColumn(const ItemColumn& column, DraftItem* draft)
   }
 }
 
+Status TrajectoryWriterImpl::CloseRowsOfOthers(const std::vector<ItemColumn>& columns) {
+  for (const ItemColumn& column : columns) {
+    for (const RowRange& range : column.ranges) {
+      if (range.writer == nullptr || range.writer == this) continue;
+      auto* const owner = static_cast<TrajectoryWriterImpl*>(range.writer);
+      if (range.first + range.length <= RowsOf(range).open_first_row()) continue;
+      std::vector<bool> wanted(owner->columns_.size());
+      wanted[range.column] = true;
+      REVERB_TF_RETURN_IF_ERROR(owner->CloseColumns(owner->WithCompanions(wanted)));
+      REVERB_TF_RETURN_IF_ERROR(owner->SendComplete());
+    }
+  }
+  return OkStatus();
+}
+
 Status TrajectoryWriterImpl::CloseDueRows(const std::vector<ItemColumn>& columns) {
   std::vector<bool> wanted(columns_.size());
   bool any = false;
   for (const ItemColumn& column : columns) {
     for (const RowRange& range : column.ranges) {
+      if (OwnerOf(range) != this) continue;
       const WriterColumn& rows = columns_[range.column].rows;
       if (range.first + range.length <= rows.open_first_row()) continue;
       if (rows.open_rows() < ChunkLength(rows)) continue;
@@ -138,19 +146,22 @@ Result<uint64_t> TrajectoryWriterImpl::CreateItem(const std::string& table, doub
   for (size_t i = 0; i < columns.size(); ++i) {
     REVERB_TF_RETURN_IF_ERROR(CheckColumn(static_cast<int32_t>(i), columns[i]));
   }
-  REVERB_TF_ASSIGN_OR_RETURN(const TableEntry* const entry, FindTable(table, wait));
+  REVERB_TF_ASSIGN_OR_RETURN(const ItemTables::Entry* const entry, tables_.Find(table, wait));
   if (entry->signature != nullptr) {
     REVERB_TF_RETURN_IF_ERROR(CheckSignature(table, *entry->signature, columns));
     REVERB_TF_RETURN_IF_ERROR(entry->owner->CheckPriority(table, priority));
   }
   REVERB_TF_RETURN_IF_ERROR(session_->WaitForRoom(wait));
+  REVERB_TF_RETURN_IF_ERROR(CloseRowsOfOthers(columns));
   if (step_is_open_) REVERB_TF_RETURN_IF_ERROR(CloseDueRows(columns));
   scratch_.Clear();
   scratch_.table = entry->name;
   scratch_.priority = priority;
   for (const ItemColumn& column : columns) {
     AddColumn(column, &scratch_);
-    for (const RowRange& range : column.ranges) columns_[range.column].last_item = items_made_;
+    for (const RowRange& range : column.ranges) {
+      if (OwnerOf(range) == this) columns_[range.column].last_item = items_made_;
+    }
   }
   const uint64_t key = session_->keys().Key(static_cast<uint64_t>(items_made_++));
   if (drafts_.empty() && scratch_.complete()) {

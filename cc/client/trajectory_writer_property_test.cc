@@ -80,46 +80,133 @@ class WriterModelTest : public testing::TestWithParam<int> {
 
   size_t Below(size_t n) { return std::uniform_int_distribution<size_t>(0, n - 1)(random_); }
 
-  void Append() {
-    const bool partial = Below(4) == 0;
+  // Values of a step, or of `steps` > 0 steps along a leading axis, and what keeps them.
+  struct Values {
     std::vector<std::string> storage;
-    std::vector<std::vector<std::string_view>> views(columns_.size());
-    std::vector<TensorView> values(columns_.size());
-    storage.reserve(1000);
+    std::vector<std::vector<std::string_view>> strings;
+    std::vector<std::vector<int64_t>> dims;
+    std::vector<TensorView> views;
+  };
+
+  // Some of the columns that are not set in the step. The model gets their rows.
+  Values MakeValues(size_t steps) {
+    Values made;
+    made.strings.resize(columns_.size());
+    made.dims.resize(columns_.size());
+    made.views.resize(columns_.size());
+    made.storage.reserve(10000);
     for (size_t i = 0; i < columns_.size(); ++i) {
       ModelColumn& column = columns_[i];
       if (set_in_step_[i] || Below(5) == 0) continue;
-      set_in_step_[i] = true;
-      TensorView& value = values[i];
+      std::vector<int64_t>& dims = made.dims[i];
+      if (steps > 0) dims.push_back(static_cast<int64_t>(steps));
+      dims.insert(dims.end(), column.dims.begin(), column.dims.end());
+      TensorView& value = made.views[i];
       value.dtype = column.dtype;
-      value.rank = static_cast<int32_t>(column.dims.size());
-      value.dims = column.dims.data();
-      // Few distinct bytes now and then, so that compression is used as well.
-      const size_t alphabet = Below(2) == 0 ? 256 : 2;
+      value.rank = static_cast<int32_t>(dims.size());
+      value.dims = dims.data();
+      for (size_t step = 0; step < std::max<size_t>(steps, 1); ++step) {
+        AddRow(&column, &made.storage, &made.strings[i]);
+      }
       if (column.dtype == DType::kString) {
-        for (int64_t e = 0; e < column.num_elements(); ++e) {
-          storage.push_back(RandomBytes(Below(20), alphabet));
-          views[i].push_back(storage.back());
-        }
-        value.data = views[i].data();
-        column.rows.push_back(JoinStrings(views[i]));
+        value.data = made.strings[i].data();
       } else {
-        storage.push_back(RandomBytes(column.num_elements() * DTypeSize(column.dtype), alphabet));
-        value.data = storage.back().data();
-        column.rows.push_back(storage.back());
+        std::string all;
+        for (size_t r = column.rows.size() - std::max<size_t>(steps, 1); r < column.rows.size();
+             ++r) {
+          all += column.rows[r];
+        }
+        made.storage.push_back(all);
+        value.data = made.storage.back().data();
       }
     }
-    std::vector<StepRef> refs(columns_.size());
-    const Status status =
-        writer_->Append(values.data(), static_cast<int32_t>(values.size()), partial, refs.data());
-    ASSERT_TRUE(status.ok()) << status.ToString();
+    return made;
+  }
+
+  void AddRow(ModelColumn* column, std::vector<std::string>* storage,
+              std::vector<std::string_view>* strings) {
+    // Few distinct bytes now and then, so that compression is used as well.
+    const size_t alphabet = Below(2) == 0 ? 256 : 2;
+    if (column->dtype != DType::kString) {
+      column->rows.push_back(
+          RandomBytes(column->num_elements() * DTypeSize(column->dtype), alphabet));
+      return;
+    }
+    const size_t before = strings->size();
+    for (int64_t e = 0; e < column->num_elements(); ++e) {
+      storage->push_back(RandomBytes(Below(20), alphabet));
+      strings->push_back(storage->back());
+    }
+    column->rows.push_back(JoinStrings({strings->begin() + before, strings->end()}));
+  }
+
+  void CheckRefs(const Values& values, const std::vector<StepRef>& refs, size_t steps) {
     for (size_t i = 0; i < columns_.size(); ++i) {
-      const bool absent = values[i].dtype == DType::kInvalid;
+      const bool absent = values.views[i].dtype == DType::kInvalid;
       EXPECT_EQ(refs[i].column, absent ? -1 : static_cast<int32_t>(i));
       if (absent) continue;
-      EXPECT_EQ(refs[i].row + 1, static_cast<int64_t>(columns_[i].rows.size()));
+      EXPECT_EQ(refs[i].row + static_cast<int64_t>(steps),
+                static_cast<int64_t>(columns_[i].rows.size()));
     }
+  }
+
+  void Append() {
+    const bool partial = Below(4) == 0;
+    const Values values = MakeValues(0);
+    for (size_t i = 0; i < columns_.size(); ++i) {
+      if (values.views[i].dtype != DType::kInvalid) set_in_step_[i] = true;
+    }
+    std::vector<StepRef> refs(columns_.size());
+    const Status status = writer_->Append(
+        values.views.data(), static_cast<int32_t>(values.views.size()), partial, refs.data());
+    ASSERT_TRUE(status.ok()) << status.ToString();
+    CheckRefs(values, refs, 1);
+    step_is_open_ = partial;
     if (!partial) std::fill(set_in_step_.begin(), set_in_step_.end(), false);
+  }
+
+  void AppendMany() {
+    if (step_is_open_) return;
+    const size_t steps = 1 + Below(30);
+    const Values values = MakeValues(steps);
+    const auto n = static_cast<int32_t>(values.views.size());
+    BatchItems items;
+    items.table = "t";
+    for (int32_t i = 0; i < n; ++i) {
+      if (values.views[i].dtype != DType::kInvalid) items.columns.push_back(i);
+    }
+    if (items.columns.empty()) return;
+    std::vector<StepRef> refs(columns_.size());
+    if (Below(2) == 0) {
+      const Status status = writer_->AppendSequence(values.views.data(), n, refs.data());
+      ASSERT_TRUE(status.ok()) << status.ToString();
+      return CheckRefs(values, refs, steps);
+    }
+    std::shuffle(items.columns.begin(), items.columns.end(), random_);
+    items.priorities.assign(steps, 1.0);
+    const auto keys =
+        writer_->AppendBatch(values.views.data(), n, items, refs.data(), Within(Duration::zero()));
+    ASSERT_TRUE(keys.ok()) << keys.status().ToString();
+    CheckRefs(values, refs, steps);
+    ASSERT_EQ(keys->size(), steps);
+    for (size_t step = 0; step < steps; ++step) {
+      std::vector<std::vector<Row>> expected;
+      for (int32_t column : items.columns) {
+        expected.push_back({columns_[column].rows[refs[column].row + step]});
+      }
+      items_[(*keys)[step]] = std::move(expected);
+      order_.push_back((*keys)[step]);
+    }
+  }
+
+  void Configure() {
+    const size_t i = Below(columns_.size());
+    ChunkerOptions options;
+    options.num_keep_alive_refs = static_cast<int32_t>(1 + Below(12));
+    options.max_chunk_length = static_cast<int32_t>(Below(options.num_keep_alive_refs + 1));
+    if (!writer_->Configure(static_cast<int32_t>(i), options).ok()) return;
+    columns_[i].first_kept = columns_[i].first_alive();
+    columns_[i].keep = options.num_keep_alive_refs;
   }
 
   std::string RandomBytes(size_t n, size_t alphabet) {
@@ -180,6 +267,7 @@ class WriterModelTest : public testing::TestWithParam<int> {
     const bool clear = Below(2) == 0;
     ASSERT_TRUE(writer_->EndEpisode(clear, Within(Duration::zero())).ok());
     std::fill(set_in_step_.begin(), set_in_step_.end(), false);
+    step_is_open_ = false;
     if (!clear) return;
     for (ModelColumn& column : columns_) {
       column.first_kept = static_cast<int64_t>(column.rows.size());
@@ -238,6 +326,7 @@ class WriterModelTest : public testing::TestWithParam<int> {
   std::unique_ptr<TrajectoryWriterImpl> writer_;
   std::vector<ModelColumn> columns_;
   std::vector<bool> set_in_step_;
+  bool step_is_open_ = false;
   std::map<uint64_t, std::vector<std::vector<Row>>> items_;
   std::vector<uint64_t> order_;
 };
@@ -247,8 +336,12 @@ INSTANTIATE_TEST_SUITE_P(Seeds, WriterModelTest, testing::Range(0, 200));
 TEST_P(WriterModelTest, ItemsHoldWhatWasAppended) {
   for (int i = 0; i < 200; ++i) {
     const size_t what = Below(100);
-    if (what < 50) {
+    if (what < 43) {
       Append();
+    } else if (what < 48) {
+      AppendMany();
+    } else if (what < 50) {
+      Configure();
     } else if (what < 80) {
       CreateItem();
     } else if (what < 90) {

@@ -230,6 +230,36 @@ TEST_F(TrajectoryWriterTest, ConfigureNeedsAnEmptyBuffer) {
   EXPECT_FALSE(writer_->IsAlive({1, 0}));
 }
 
+TEST_F(TrajectoryWriterTest, RowsThatHaveExpiredStaySoWhenMoreAreKept) {
+  Start(2, 1);
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(Append({i}).ok());
+  ASSERT_TRUE(writer_->Configure(0, {10, 1}).ok());
+  EXPECT_FALSE(writer_->IsAlive({0, 1}));
+  for (int i = 4; i < 8; ++i) ASSERT_TRUE(Append({i}).ok());
+  EXPECT_FALSE(CreateItem({Rows(0, 1, 7)}).ok());
+  ASSERT_TRUE(CreateItem({Rows(0, 2, 6)}).ok());
+  EXPECT_THAT(Received(0), ElementsAre(2, 3, 4, 5, 6, 7));
+}
+
+TEST_F(TrajectoryWriterTest, ItemsMayHaveRowsOfAnotherWriter) {
+  for (const int32_t chunk_length : {1, 3}) {
+    Start(3, chunk_length);
+    for (int i = 0; i < 2; ++i) ASSERT_TRUE(Append({i}).ok());
+    const auto other = std::move(writer_);
+    writer_ = std::make_unique<TrajectoryWriterImpl>(
+        endpoint_, TrajectoryWriterOptions{{3, chunk_length}, false}, nullptr, nullptr);
+    for (int i = 10; i < 12; ++i) ASSERT_TRUE(Append({i}).ok());
+    RowRange theirs = {0, 0, 2, other.get()};
+    ASSERT_TRUE(CreateItem({{{theirs, {0, 1, 1}}, false}, {{theirs}, false}}).ok());
+    EXPECT_FALSE(writer_->Flush(0, Within(Duration::zero())).ok());
+    ASSERT_EQ(transport_->received.size(), 1u);
+    EXPECT_THAT(Received(0, 0), ElementsAre(0, 1, 11));
+    EXPECT_THAT(Received(0, 1), ElementsAre(0, 1));
+    theirs.first = 1;
+    EXPECT_THAT(CreateItem({{{theirs}, false}}).status().message(), HasSubstr("do not exist"));
+  }
+}
+
 TEST_F(TrajectoryWriterTest, ColumnThatNoItemUsesIsNotCarriedAlong) {
   Start(1, 1);
   for (int i = 0; i < 100; ++i) {

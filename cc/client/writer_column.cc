@@ -17,31 +17,31 @@ bool WriterColumn::Accepts(const TensorView& value) const {
          std::equal(value.dims, value.dims + value.rank, dims());
 }
 
-void WriterColumn::AddRow(const TensorView& value, int32_t step) {
+void WriterColumn::AddRows(const void* elements, int32_t count, int32_t step) {
   if (open_rows_ == 0) first_step_ = step;
-  last_step_ = step;
-  ++open_rows_;
-  ++num_rows_;
-  borrowed_ = &value;
+  last_step_ = step + count - 1;
+  open_rows_ += count;
+  num_rows_ += count;
+  borrowed_ = elements;
+  borrowed_rows_ = count;
+  if (dtype_ != DType::kString) return;
+  const auto* const strings = static_cast<const std::string_view*>(elements);
+  for (int64_t i = 0; i < count * row_elements_; ++i) string_bytes_ += strings[i].size();
 }
 
-void WriterColumn::CopyRow() {
-  if (borrowed_ == nullptr) return;
+void WriterColumn::CopyRows() {
+  if (borrowed_rows_ == 0) return;
   if (dtype_ == DType::kString) {
-    const auto* const strings = static_cast<const std::string_view*>(borrowed_->data);
-    for (int64_t i = 0; i < row_elements_; ++i) {
+    const auto* const strings = static_cast<const std::string_view*>(borrowed_);
+    for (int64_t i = 0; i < borrowed_rows_ * row_elements_; ++i) {
       buffer_.insert(buffer_.end(), strings[i].begin(), strings[i].end());
       string_sizes_.push_back(strings[i].size());
     }
-  } else {
-    const char* const bytes = static_cast<const char*>(borrowed_->data);
-    buffer_.insert(buffer_.end(), bytes, bytes + row_bytes_);
+  } else if (row_bytes_ > 0) {
+    const char* const bytes = static_cast<const char*>(borrowed_);
+    buffer_.insert(buffer_.end(), bytes, bytes + row_bytes_ * borrowed_rows_);
   }
-  borrowed_ = nullptr;
-}
-
-size_t WriterColumn::open_bytes() const {
-  return dtype_ == DType::kString ? buffer_.size() : row_bytes_ * open_rows_;
+  borrowed_rows_ = 0;
 }
 
 TensorView WriterColumn::OpenView() {
@@ -50,11 +50,11 @@ TensorView WriterColumn::OpenView() {
   view.dtype = dtype_;
   view.rank = static_cast<int32_t>(dims_.size());
   view.dims = dims_.data();
-  if (borrowed_ != nullptr && open_rows_ == 1) {
-    view.data = borrowed_->data;
+  if (borrowed_rows_ == open_rows_) {
+    view.data = borrowed_;
     return view;
   }
-  CopyRow();
+  CopyRows();
   view.data = buffer_.data();
   if (dtype_ == DType::kString) {
     string_views_.clear();
@@ -75,7 +75,8 @@ void WriterColumn::CloseRows(ChunkPool::Slot chunk, int32_t tensor) {
 
 void WriterColumn::DropOpenRows() {
   open_rows_ = 0;
-  borrowed_ = nullptr;
+  borrowed_rows_ = 0;
+  string_bytes_ = 0;
   buffer_.clear();
   string_sizes_.clear();
 }

@@ -44,19 +44,25 @@ class WriterColumn {
   bool Accepts(const TensorView& value) const;
 
   const ChunkerOptions& options() const { return options_; }
-  void set_options(const ChunkerOptions& options) { options_ = options; }
+  // Rows that have expired stay so.
+  void set_options(const ChunkerOptions& options) {
+    first_kept_ = first_alive();
+    options_ = options;
+  }
   wire::CompressionAdvisor& advisor() { return advisor_; }
 
-  // Opens a row for step `step`. `value` must be valid until the row is closed, or is copied by
-  // CopyRow.
-  void AddRow(const TensorView& value, int32_t step);
-  // Copies the row of the last AddRow; before the next one, unless it was closed.
-  void CopyRow();
+  // Opens a row for step `step`. The elements must be valid until the row is closed, or is copied
+  // by CopyRows.
+  void AddRow(const TensorView& value, int32_t step) { AddRows(value.data, 1, step); }
+  // The same for `count` rows, one behind the other, of steps from `step` on.
+  void AddRows(const void* elements, int32_t count, int32_t step);
+  // Copies the rows of the last AddRow or AddRows; before the next one, unless they were closed.
+  void CopyRows();
 
   int64_t num_rows() const { return num_rows_; }
   int32_t open_rows() const { return open_rows_; }
   int64_t open_first_row() const { return num_rows_ - open_rows_; }
-  size_t open_bytes() const;
+  size_t open_bytes() const { return row_bytes_ * open_rows_ + string_bytes_; }
   int32_t open_first_step() const { return first_step_; }
   int32_t open_last_step() const { return last_step_; }
   // Whether steps are missing between the first and the last open row.
@@ -80,6 +86,7 @@ class WriterColumn {
   void ReadOpenRow(int64_t offset, void* out) const;
   std::vector<std::string> OpenRowStrings(int64_t offset) const;
   size_t row_bytes() const { return row_bytes_; }
+  int64_t row_elements() const { return row_elements_; }
 
  private:
   // Rows [first_row, first_row + num_rows) are a tensor of a chunk.
@@ -104,7 +111,9 @@ class WriterColumn {
   int32_t open_rows_ = 0;
   int32_t first_step_ = 0;
   int32_t last_step_ = 0;
-  const TensorView* borrowed_ = nullptr;        // the last open row, if it is not copied
+  size_t string_bytes_ = 0;                     // of the open rows
+  const void* borrowed_ = nullptr;              // elements of the last open rows, if not copied
+  int32_t borrowed_rows_ = 0;                   // how many
   std::vector<char> buffer_;                    // elements of the open rows; of strings their bytes
   std::vector<size_t> string_sizes_;            // of strings
   std::vector<std::string_view> string_views_;  // of OpenView

@@ -89,6 +89,10 @@ class FakeClient : public Client {
       const std::vector<std::string>& serialized_configs) override {
     return Unused();
   }
+  Result<std::unique_ptr<Writer>> NewWriter(const WriterOptions& options,
+                                            const WaitOptions& wait) override {
+    return Unused();
+  }
 
  private:
   static Status Unused() { return InternalError("not used"); }

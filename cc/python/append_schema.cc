@@ -1,6 +1,7 @@
 #include "cc/python/append_schema.h"
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -46,6 +47,23 @@ size_t FindChild(const StructureNode& node, const nb::object& step, size_t hint)
   return n;
 }
 
+bool Less(const nb::object& a, const nb::object& b) {
+  int less = PyObject_RichCompareBool(a.ptr(), b.ptr(), Py_LT);
+  if (less < 0) nb::raise_python_error();
+  return less == 1;
+}
+
+void AddFlatOrder(const StructureNode& node, std::vector<int>* order) {
+  if (node.kind == NodeKind::kLeaf) return order->push_back(node.leaf);
+  std::vector<size_t> children(node.children.size());
+  std::iota(children.begin(), children.end(), size_t{0});
+  if (node.kind == NodeKind::kMapping) {  // keys that came later are at the end
+    std::sort(children.begin(), children.end(),
+              [&node](size_t a, size_t b) { return Less(node.steps[a], node.steps[b]); });
+  }
+  for (size_t i : children) AddFlatOrder(node.children[i], order);
+}
+
 bool HasFixedFields(NodeKind kind) {
   return kind == NodeKind::kNamedTuple || kind == NodeKind::kAttrs;
 }
@@ -63,6 +81,12 @@ std::string AppendSchema::Path::Text() const {
   nb::list steps;
   for (const nb::object& item : Steps()) steps.append(item);
   return ShortRepr(nb::tuple(steps).ptr());
+}
+
+std::vector<int> AppendSchema::FlatOrder() const {
+  std::vector<int> order;
+  if (has_root_) AddFlatOrder(root_, &order);
+  return order;
 }
 
 void AppendSchema::RefuseKind(NodeKind was, NodeKind is, const Path& path) {

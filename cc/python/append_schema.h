@@ -24,6 +24,9 @@ class AppendSchema {
   // TypeError: a container changed its kind. ValueError: a named tuple changed its fields.
   void Match(PyObject* step, const LeafFunction& leaf, const ColumnFunction& new_column);
 
+  // All columns in flattening order. TypeError when the keys of a mapping cannot be sorted.
+  std::vector<int> FlatOrder() const;
+
   bool empty() const { return !has_root_; }
   int num_columns() const { return num_columns_; }
   // Changes whenever the structure grows.

@@ -1,6 +1,7 @@
 #include "cc/python/arguments.h"
 
 #include "cc/python/errors.h"
+#include "cc/python/numpy_api.h"
 
 namespace nb = nanobind;
 
@@ -42,6 +43,26 @@ double PriorityArgument(nb::handle value) {
   if (priority != -1.0 || PyErr_Occurred() == nullptr) return priority;
   PyErr_Clear();
   ThrowPython(PyExc_TypeError, "A priority must be a float, got " + ShortRepr(value.ptr()) + ".");
+}
+
+std::vector<double> PriorityArguments(nb::handle values, int64_t count) {
+  if (PyFloat_Check(values.ptr()) || PyLong_Check(values.ptr()))
+    return std::vector<double>(static_cast<size_t>(count), PriorityArgument(values));
+  nb::object array = nb::steal(PyArray_FROM_O(values.ptr()));
+  if (!array.is_valid()) nb::raise_python_error();
+  auto* given = reinterpret_cast<PyArrayObject*>(array.ptr());
+  bool numbers = PyArray_ISINTEGER(given) || PyArray_ISFLOAT(given);
+  if (!numbers || PyArray_NDIM(given) > 1) {
+    ThrowPython(PyExc_TypeError, "priorities must be a number or a number for each step, got " +
+                                     ShortRepr(values.ptr()) + ".");
+  }
+  nb::object doubles = nb::steal(
+      PyArray_FROM_OTF(array.ptr(), NPY_DOUBLE, NPY_ARRAY_IN_ARRAY | NPY_ARRAY_FORCECAST));
+  if (!doubles.is_valid()) nb::raise_python_error();
+  auto* converted = reinterpret_cast<PyArrayObject*>(doubles.ptr());
+  const auto* first = static_cast<const double*>(PyArray_DATA(converted));
+  if (PyArray_NDIM(converted) == 0) return std::vector<double>(static_cast<size_t>(count), *first);
+  return {first, first + PyArray_DIM(converted, 0)};
 }
 
 }  // namespace reverb_tf::python

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace reverb_tf::python {
 
@@ -23,6 +24,9 @@ int32_t Int32Argument(nanobind::handle value, const char* name);
 
 // A number.
 double PriorityArgument(nanobind::handle value);
+
+// One number for all of `count` items, or a sequence or array of rank 1 with one for each.
+std::vector<double> PriorityArguments(nanobind::handle values, int64_t count);
 
 }  // namespace reverb_tf::python
 

@@ -15,6 +15,7 @@
 #include "cc/python/process.h"
 #include "cc/python/sampler.h"
 #include "cc/python/structured_writer.h"
+#include "cc/python/writer.h"
 #include "reverb_tf/client.h"
 
 namespace reverb_tf::python {
@@ -163,6 +164,15 @@ class NativeClient {
         [&](Client& client, const WaitOptions&) { return client.NewStructuredWriter(configs); }));
   }
 
+  NativeStepWriter NewWriter(int32_t chunk_length, int32_t max_timesteps, bool delta_encoded,
+                             int64_t max_in_flight_items, nb::handle timeout) {
+    WriterOptions options{chunk_length, max_timesteps, delta_encoded, max_in_flight_items};
+    auto writer = Call(TimeoutFromSeconds(timeout), [&](Client& client, const WaitOptions& wait) {
+      return client.NewWriter(options, wait);
+    });
+    return NativeStepWriter(std::move(writer), options);
+  }
+
   NativeSampler NewSampler(nb::handle table, int64_t max_samples, int64_t buffer_size,
                            nb::handle rate_limiter_timeout) {
     SamplerOptions options;
@@ -237,6 +247,9 @@ void DefineClient(nb::module_& m) {
       .def("NewTrajectoryWriter", &NativeClient::NewTrajectoryWriter, nb::arg("chunker_options"),
            nb::arg("validate_items"), nb::arg("timeout").none() = nb::none())
       .def("NewStructuredWriter", &NativeClient::NewStructuredWriter, nb::arg("configs"))
+      .def("NewWriter", &NativeClient::NewWriter, nb::arg("chunk_length"), nb::arg("max_timesteps"),
+           nb::arg("delta_encoded") = false, nb::arg("max_in_flight_items") = 25,
+           nb::arg("timeout").none() = nb::none())
       .def("NewSampler", &NativeClient::NewSampler, nb::arg("table"), nb::arg("max_samples"),
            nb::arg("buffer_size"), nb::arg("rate_limiter_timeout").none() = nb::none());
 }

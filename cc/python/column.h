@@ -31,8 +31,10 @@ class Column {
   int64_t size() const;
 
   // Null unless the column consists of rows.
-  const WriterHandle* writer() const { return writer_.get(); }
+  const std::shared_ptr<WriterHandle>& writer() const { return writer_; }
   const std::vector<RowRange>& ranges() const { return ranges_; }
+  // What else it consists of; rows as well, if they are of several writers.
+  const std::vector<nb::object>& references() const { return references_; }
 
   nb::list References() const;
 
@@ -59,12 +61,16 @@ class Column {
 };
 
 // Calls `select(position)` for what `index` (int, slice or list of ints) picks out of `size`; sets
-// *squeeze for an int.
+// *squeeze for an int. Bools are refused: a list of them would be taken for a mask.
 template <typename Select>
 void ForEachIndex(nb::handle index, int64_t size, bool* squeeze, Select&& select);
 
 // The position of `index` (negative: from the end). IndexError when out of range.
 int64_t CheckedPosition(nb::handle index, int64_t size);
+
+inline bool IsPosition(nb::handle index) {
+  return PyLong_Check(index.ptr()) && !PyBool_Check(index.ptr());
+}
 
 [[noreturn]] void RefuseIndex(nb::handle index);
 
@@ -72,7 +78,7 @@ void DefineColumn(nb::module_& m);
 
 template <typename Select>
 void ForEachIndex(nb::handle index, int64_t size, bool* squeeze, Select&& select) {
-  if (PyLong_Check(index.ptr())) {
+  if (IsPosition(index)) {
     *squeeze = true;
     select(CheckedPosition(index, size));
   } else if (PySlice_Check(index.ptr())) {
@@ -82,7 +88,7 @@ void ForEachIndex(nb::handle index, int64_t size, bool* squeeze, Select&& select
     for (Py_ssize_t i = 0; i < length; ++i) select(start + i * step);
   } else if (PyList_Check(index.ptr())) {
     for (nb::handle item : nb::borrow<nb::list>(index)) {
-      if (!PyLong_Check(item.ptr())) RefuseIndex(index);
+      if (!IsPosition(item)) RefuseIndex(index);
       select(CheckedPosition(item, size));
     }
   } else {

@@ -45,6 +45,25 @@ void History::AppendRow(const std::shared_ptr<WriterHandle>& writer, const StepR
   Push(std::move(entry));
 }
 
+void History::AppendRows(const std::shared_ptr<WriterHandle>& writer, const StepRef& first,
+                         int64_t count) {
+  if (first.column >= 0) {
+    writer_ = writer;
+    column_ = first.column;
+  }
+  const int64_t dropped = std::max<int64_t>(count - capacity_, 0);
+  if (dropped > 0) {
+    entries_.clear();
+    begin_ = 0;
+    size_ += dropped;
+  }
+  for (int64_t i = dropped; i < count; ++i) {
+    Entry entry;
+    if (first.column >= 0) entry.row = first.row + i;
+    Push(std::move(entry));
+  }
+}
+
 History::Entry History::MakeEntry(nb::handle reference) {
   Entry entry;
   if (reference.is_none()) return entry;

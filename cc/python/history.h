@@ -20,6 +20,8 @@ class History {
 
   // One step: a row of `writer`.
   void AppendRow(const std::shared_ptr<WriterHandle>& writer, const StepRef& ref);
+  // `count` steps: that row and those behind it, or (without a writer) none.
+  void AppendRows(const std::shared_ptr<WriterHandle>& writer, const StepRef& first, int64_t count);
   // One step: any reference, or None for an absent value.
   void AppendReference(nb::handle reference);
 

@@ -11,6 +11,7 @@
 #include "cc/python/sampler.h"
 #include "cc/python/server.h"
 #include "cc/python/structured_writer.h"
+#include "cc/python/writer.h"
 #include "cc/python/writer_core.h"
 
 namespace reverb_tf::python {
@@ -53,6 +54,7 @@ NB_MODULE(_reverb, m) {
   DefineNativeWriter(m);
   DefineWriterCore(m);
   DefineStructuredWriter(m);
+  DefineStepWriter(m);
   DefineSampler(m);
   DefineClient(m);
   DefineTable(m);

@@ -2,6 +2,9 @@
 
 #include <nanobind/stl/string.h>
 
+#include <map>
+#include <memory>
+
 #include "cc/python/array_in.h"
 #include "cc/python/errors.h"
 
@@ -28,6 +31,27 @@ int32_t IntAttribute(nb::handle object, const char* name, int32_t missing) {
   return number;
 }
 
+// The writers that have rows of an item, used until it is made.
+class WritersOfItem {
+ public:
+  explicit WritersOfItem(const std::shared_ptr<WriterHandle>& own) : own_(own.get()), use_(*own) {}
+
+  WriterHandle::Use& own() { return use_; }
+
+  // Says in `ranges` that they are of `writer`.
+  void Mark(const std::shared_ptr<WriterHandle>& writer, std::vector<RowRange>* ranges) {
+    if (writer.get() == own_) return;
+    auto& use = others_[writer.get()];
+    if (use == nullptr) use = std::make_unique<WriterHandle::Use>(*writer);
+    for (RowRange& range : *ranges) range.writer = use->get();
+  }
+
+ private:
+  const WriterHandle* const own_;
+  WriterHandle::Use use_;
+  std::map<const WriterHandle*, std::unique_ptr<WriterHandle::Use>> others_;
+};
+
 }  // namespace
 
 ChunkerOptions ChunkerOptionsOf(nb::handle options) {
@@ -43,6 +67,16 @@ Status AppendViews(WriterHandle& handle, const ArrayViews& views, bool partial, 
     return writer->Append(views.data(), views.size(), partial, refs);
   GilRelease release;
   Status status = writer->Append(views.data(), views.size(), partial, refs);
+  release.Reacquire();
+  return status;
+}
+
+Status AppendSequenceOfViews(WriterHandle& handle, const ArrayViews& views, StepRef* refs) {
+  WriterHandle::Use writer(handle);
+  if (views.num_bytes() < kAppendWithoutGilBytes)
+    return writer->AppendSequence(views.data(), views.size(), refs);
+  GilRelease release;
+  Status status = writer->AppendSequence(views.data(), views.size(), refs);
   release.Reacquire();
   return status;
 }
@@ -83,19 +117,27 @@ uint64_t NativeWriter::CreateItem(const std::string& table, double priority, nb:
 uint64_t NativeWriter::CreateItemOfColumns(const std::string& table, double priority,
                                            const std::vector<const Column*>& columns,
                                            Duration timeout) {
+  WritersOfItem writers(handle_);
   std::vector<ItemColumn> item(columns.size());
   for (size_t i = 0; i < columns.size(); ++i) {
     const Column& column = *columns[i];
-    if (column.size() > 0 && column.writer() != handle_.get()) {
-      ThrowPython(PyExc_ValueError, "Error in column " + std::to_string(i) +
-                                        ": its data references do not belong to this writer.");
-    }
-    item[i].ranges = column.ranges();
     item[i].squeeze = column.squeeze();
+    item[i].ranges = column.ranges();
+    if (column.writer() != nullptr) writers.Mark(column.writer(), &item[i].ranges);
+    for (const nb::object& reference : column.references()) {
+      if (!nb::isinstance<CellRef>(reference)) {
+        ThrowPython(PyExc_ValueError, "Error in column " + std::to_string(i) + ": " +
+                                          ShortRepr(reference.ptr()) +
+                                          " is no data reference of a writer of this library.");
+      }
+      const CellRef& cell = nb::cast<const CellRef&>(reference);
+      std::vector<RowRange> range = {{cell.ref.column, cell.ref.row, 1}};
+      writers.Mark(cell.writer, &range);
+      item[i].ranges.push_back(range[0]);
+    }
   }
-  WriterHandle::Use writer(*handle_);
   return ValueOrThrow(RunBlocking(timeout, [&](const WaitOptions& wait) {
-    return writer->CreateItem(table, priority, item, wait);
+    return writers.own()->CreateItem(table, priority, item, wait);
   }));
 }
 

@@ -51,6 +51,9 @@ ChunkerOptions ChunkerOptionsOf(nb::handle options);
 Status AppendViews(WriterHandle& handle, const class ArrayViews& views, bool partial,
                    StepRef* refs);
 
+// The same for a sequence of steps.
+Status AppendSequenceOfViews(WriterHandle& handle, const class ArrayViews& views, StepRef* refs);
+
 void DefineNativeWriter(nb::module_& m);
 
 }  // namespace reverb_tf::python

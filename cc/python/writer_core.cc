@@ -21,7 +21,9 @@ nb::tuple PathTuple(const std::vector<nb::object>& path) {
 }  // namespace
 
 WriterCore::WriterCore(nb::object internal_writer) : internal_(std::move(internal_writer)) {
-  if (nb::isinstance<NativeWriter>(internal_)) native_ = nb::inst_ptr<NativeWriter>(internal_);
+  if (!nb::isinstance<NativeWriter>(internal_)) return;
+  native_ = nb::inst_ptr<NativeWriter>(internal_);
+  default_keep_ = native_->max_num_keep_alive_refs();
 }
 
 History& WriterCore::history(size_t column) const {
@@ -34,9 +36,12 @@ void WriterCore::AddColumn(int column, const std::vector<nb::object>& path) {
   nb::tuple key = PathTuple(path);
   nb::object options =
       pending_options_.contains(key) ? nb::object(pending_options_[key]) : nb::none();
-  nb::handle limit_of = options.is_none() ? nb::handle(internal_) : nb::handle(options);
-  const char* name = options.is_none() ? "max_num_keep_alive_refs" : "num_keep_alive_refs";
-  auto capacity = nb::cast<int64_t>(limit_of.attr(name));
+  int64_t capacity = default_keep_;
+  if (!options.is_none()) {
+    capacity = nb::cast<int64_t>(options.attr("num_keep_alive_refs"));
+  } else if (native_ == nullptr) {
+    capacity = nb::cast<int64_t>(internal_.attr("max_num_keep_alive_refs"));
+  }
   int64_t padding = histories_.empty() ? 0 : history(0).size();
   nb::object created = nb::cast(History(key, capacity, padding));
   if (!options.is_none()) internal_.attr("ConfigureChunker")(column, options);
@@ -80,7 +85,7 @@ void WriterCore::Append(nb::handle data, bool partial) {
   std::fill(values_.begin(), values_.end(), nb::object());
 }
 
-void WriterCore::AppendNative(bool partial) {
+void WriterCore::SetViews() {
   views_.Clear();
   for (size_t i = 0; i < values_.size(); ++i) {
     if (IsAbsent(values_[i])) {
@@ -90,6 +95,10 @@ void WriterCore::AppendNative(bool partial) {
     }
   }
   refs_.assign(values_.size(), StepRef());
+}
+
+void WriterCore::AppendNative(bool partial) {
+  SetViews();
   Status status = AppendViews(*native_->handle(), views_, partial, refs_.data());
   views_.Clear();
   ThrowIfError(status);
@@ -102,6 +111,70 @@ void WriterCore::AppendNative(bool partial) {
       history(i).AppendRow(native_->handle(), refs_[i]);
     }
   }
+}
+
+NativeWriter& WriterCore::Native() const {
+  if (native_ != nullptr) return *native_;
+  ThrowPython(PyExc_TypeError, "Only the native writer takes many steps in one call.");
+}
+
+int64_t WriterCore::BatchSteps() const {
+  for (int32_t i = 0; i < views_.size(); ++i) {
+    if (views_.data()[i].rank > 0) return views_.data()[i].dims[0];
+  }
+  return 0;  // which the writer refuses
+}
+
+void WriterCore::AddToHistories(int64_t steps) {
+  for (size_t i = 0; i < refs_.size(); ++i) {
+    history(i).AppendRows(native_->handle(), refs_[i], steps);
+  }
+}
+
+void WriterCore::AppendSequence(nb::handle data) {
+  NativeWriter& native = Native();
+  Flatten(data);
+  SetViews();
+  int64_t steps = BatchSteps();
+  Status status = AppendSequenceOfViews(*native.handle(), views_, refs_.data());
+  views_.Clear();
+  std::fill(values_.begin(), values_.end(), nb::object());
+  ThrowIfError(status);
+  AddToHistories(steps);
+}
+
+const std::vector<int>& WriterCore::FlatOrder() {
+  if (order_version_ != schema_.version()) {
+    flat_order_ = schema_.FlatOrder();
+    order_version_ = schema_.version();
+  }
+  return flat_order_;
+}
+
+nb::list WriterCore::AppendBatch(nb::handle data, nb::handle table, nb::handle priorities,
+                                 nb::handle timeout) {
+  NativeWriter& native = Native();
+  Duration limit = TimeoutFromSeconds(timeout);
+  BatchItems items;
+  items.table = TextArgument(table, "table");
+  Flatten(data);
+  SetViews();
+  int64_t steps = BatchSteps();
+  items.priorities = PriorityArguments(priorities, steps);
+  for (int column : FlatOrder()) {
+    if (!IsAbsent(values_[static_cast<size_t>(column)])) items.columns.push_back(column);
+  }
+  WriterHandle::Use writer(*native.handle());
+  Result<std::vector<uint64_t>> keys = RunBlocking(limit, [&](const WaitOptions& wait) {
+    return writer->AppendBatch(views_.data(), views_.size(), items, refs_.data(), wait);
+  });
+  views_.Clear();
+  std::fill(values_.begin(), values_.end(), nb::object());
+  ThrowIfError(keys.status());
+  AddToHistories(steps);
+  nb::list list;
+  for (uint64_t key : *keys) list.append(nb::int_(key));
+  return list;
 }
 
 void WriterCore::AppendForeign(bool partial) {
@@ -186,6 +259,9 @@ void DefineWriterCore(nb::module_& m) {
                          "Columns, histories and items of a reverb_tf.TrajectoryWriter.")
       .def(nb::init<nb::object>(), nb::arg("internal_writer"))
       .def("append", &WriterCore::Append, nb::arg("data").none(), nb::arg("partial_step"))
+      .def("append_sequence", &WriterCore::AppendSequence, nb::arg("data").none())
+      .def("append_batch", &WriterCore::AppendBatch, nb::arg("data").none(), nb::arg("table"),
+           nb::arg("priorities"), nb::arg("timeout").none())
       .def("history", &WriterCore::HistoryNest)
       .def("create_item", &WriterCore::CreateItem, nb::arg("table"), nb::arg("priority"),
            nb::arg("trajectory").none(), nb::arg("timeout").none())

@@ -22,6 +22,13 @@ class WriterCore {
   // internal writer's Append. On error nothing is appended, but new columns stay known.
   void Append(nb::handle data, bool partial);
 
+  // Steps along the leading axis of every leaf; only for a NativeWriter. All or nothing.
+  void AppendSequence(nb::handle data);
+  // The same with an item of each step; `priorities` is a number or one for each step. Returns the
+  // keys.
+  nb::list AppendBatch(nb::handle data, nb::handle table, nb::handle priorities,
+                       nb::handle timeout);
+
   // The nest of histories. RuntimeError before the first append.
   nb::object HistoryNest();
 
@@ -44,17 +51,25 @@ class WriterCore {
   void Flatten(nb::handle data);
   void AddColumn(int column, const std::vector<nb::object>& path);
   void CheckOpenStep() const;
+  void SetViews();
+  NativeWriter& Native() const;
+  int64_t BatchSteps() const;
+  const std::vector<int>& FlatOrder();
+  void AddToHistories(int64_t steps);
   void AppendNative(bool partial);
   void AppendForeign(bool partial);
   History& history(size_t column) const;
 
   nb::object internal_;
   NativeWriter* native_ = nullptr;  // of internal_, or null
+  int64_t default_keep_ = 0;        // of native_: refs of columns that are not configured
   AppendSchema schema_;
   std::vector<nb::object> histories_;
   nb::dict pending_options_;  // path -> options of columns that were not seen yet
   nb::object nest_;           // of histories, for version nest_version_ of the schema
   int nest_version_ = -1;
+  std::vector<int> flat_order_;  // of columns, for version order_version_
+  int order_version_ = -1;
   bool step_is_open_ = false;
 
   // Of the step being appended; null or None: absent.

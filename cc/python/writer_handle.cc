@@ -13,15 +13,15 @@ WriterHandle::~WriterHandle() {
   writer_.reset();
 }
 
-WriterHandle::Use::Use(WriterHandle& handle) : handle_(handle) {
+WriterUse::WriterUse(bool* busy) : busy_(busy) {
   CheckProcess();
-  if (handle.busy_) {
+  if (*busy) {
     ThrowStatus(
         FailedPreconditionError("Another thread is inside a call of this writer; a writer may be "
                                 "used by one thread at a time (only close() may "
                                 "be called at any time)."));
   }
-  handle.busy_ = true;
+  *busy = true;
 }
 
 void WriterHandle::Close() {

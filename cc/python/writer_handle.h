@@ -11,6 +11,19 @@
 
 namespace reverb_tf::python {
 
+// Marks a writer as used for as long as it lives. FailedPreconditionError when another thread is
+// inside a call: a writer is for one thread at a time. Needs the GIL.
+class WriterUse {
+ public:
+  explicit WriterUse(bool* busy);
+  ~WriterUse() { *busy_ = false; }
+  WriterUse(const WriterUse&) = delete;
+  WriterUse& operator=(const WriterUse&) = delete;
+
+ private:
+  bool* const busy_;
+};
+
 // Columns, histories and references hold one each; the writer goes with the last of them. All
 // methods need the GIL.
 class WriterHandle {
@@ -21,16 +34,16 @@ class WriterHandle {
   WriterHandle(const WriterHandle&) = delete;
   WriterHandle& operator=(const WriterHandle&) = delete;
 
-  // Marks the writer as used for as long as the object lives. FailedPreconditionError when another
-  // thread is inside a call: a writer is for one thread at a time.
+  // The writer, used as WriterUse says.
   class Use {
    public:
-    explicit Use(WriterHandle& handle);
-    ~Use() { handle_.busy_ = false; }
-    reverb_tf::TrajectoryWriter* operator->() const { return handle_.writer_.get(); }
+    explicit Use(WriterHandle& handle) : use_(&handle.busy_), writer_(handle.writer_.get()) {}
+    reverb_tf::TrajectoryWriter* operator->() const { return writer_; }
+    reverb_tf::TrajectoryWriter* get() const { return writer_; }
 
    private:
-    WriterHandle& handle_;
+    WriterUse use_;
+    reverb_tf::TrajectoryWriter* const writer_;
   };
 
   // May be called at any time.

@@ -56,7 +56,8 @@ def test_top_level_names():
             reverb_tf.install_as_reverb()
             import reverb
             from reverb import Client, DeadlineExceededError, ReverbError, ReplaySample, SampleInfo, Server, Table
-            from reverb import TrajectoryColumn, TrajectoryWriter, checkpointers, rate_limiters, selectors
+            from reverb import TrajectoryColumn, TrajectoryWriter, Writer, checkpointers, rate_limiters, selectors
+            assert Writer is reverb.client.Writer
             assert selectors is reverb.item_selectors is reverb_tf.selectors
             assert reverb.structured is reverb.structured_writer
             from reverb import structured, structured_writer

@@ -1,6 +1,9 @@
+from unittest import mock
+
 import pytest
 
-from tests.python_api import support
+from reverb_tf import trajectory_writer
+from tests.python_api import fake_writer, support
 
 
 @pytest.fixture(params=["local", "grpc"])
@@ -16,3 +19,19 @@ def serve(request):
     yield start
     for server in servers:
         server.stop()
+
+
+@pytest.fixture
+def native():
+    """A native writer that keeps nothing."""
+    native = mock.Mock()
+    native.Append.side_effect = fake_writer.references
+    native.AppendPartial.side_effect = fake_writer.references
+    native.max_num_keep_alive_refs = 10
+    return native
+
+
+@pytest.fixture
+def writer(native):
+    """A TrajectoryWriter over `native`."""
+    return trajectory_writer.TrajectoryWriter(native)

@@ -74,6 +74,38 @@ _WAITING = {
         print(int(next(client.sample("q"))[0].data[0]))
         writer.close()
     """,
+    "writer create_item": """
+        writer = client.writer(1, max_in_flight_items=2)
+        for i in range(1, 4):
+            writer.append(i)
+            writer.create_item("q", 1, 1.0)
+        block(lambda: writer.create_item("q", 1, 1.0))
+        print(int(next(client.sample("q"))[0].data[0]))
+    """,
+    "writer flush": """
+        writer = client.writer(1, max_in_flight_items=2)
+        for i in range(1, 4):
+            writer.append(i)
+            writer.create_item("q", 1, 1.0)
+        block(writer.flush)
+        print(int(next(client.sample("q"))[0].data[0]))
+    """,
+    "writer close": """
+        writer = client.writer(1, max_in_flight_items=2)
+        for i in range(1, 4):
+            writer.append(i)
+            writer.create_item("q", 1, 1.0)
+        block(writer.close)
+        print(int(next(client.sample("q"))[0].data[0]))
+    """,
+    "append_batch": """
+        writer = client.trajectory_writer(1)
+        batch = {"x": np.arange(1, 5001)}
+        writer.append_batch(batch, "q", 1.0)
+        block(lambda: writer.append_batch(batch, "q", 1.0))
+        print(int(next(client.sample("q"))[0].data[0]))
+        writer.close()
+    """,
     "structured flush": """
         ref = reverb.structured.create_reference_step(None)
         config = reverb.structured.create_config(ref[-1:], "q")
@@ -105,6 +137,7 @@ _ABSENT = {
     "delete": 'block(lambda: client.delete("q", [1]))',
     "set_rate_limiter": 'block(lambda: client.set_rate_limiter("q", reverb.rate_limiters.MinSize(1)))',
     "trajectory_writer": "block(lambda: client.trajectory_writer(1))",
+    "writer": "block(lambda: client.writer(1))",
 }
 
 

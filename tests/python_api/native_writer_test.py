@@ -5,7 +5,7 @@ import pytest
 
 import reverb_tf as reverb
 from reverb_tf import errors
-from tests.python_api import support
+from tests.python_api import fake_writer, support
 
 _TABLES = """[
     reverb.Table.queue("q", 1000),
@@ -150,12 +150,33 @@ def test_columns_built_from_references(client):
     assert take(client) == [[[2, 0, 10], 20]]
 
 
-def test_references_of_another_writer_are_refused(client):
-    first, second = client.trajectory_writer(1), client.trajectory_writer(1)
-    for writer in (first, second):
-        writer.append(1)
+@pytest.mark.parametrize("chunk_length", [1, 3])
+def test_references_of_another_writer(client, chunk_length):
+    writers = [client.trajectory_writer(3) for _ in range(2)]
+    for i, writer in enumerate(writers):
+        writer.configure((), num_keep_alive_refs=3, max_chunk_length=chunk_length)
+        for step in range(2):
+            writer.append(10 * i + step)
+    other, writer = writers
+    mixed = reverb.TrajectoryColumn([*writer.history, *other.history, list(writer.history)[0]])
+    assert mixed.numpy().tolist() == [10, 11, 0, 1, 10]
+    other.create_item("q", 1.0, other.history[:])
+    writer.create_item("q", 1.0, [other.history[[1, 0]], mixed, other.history[-1]])
+    writer.flush()
+    (sample,) = take(client)
+    if sample == [[0, 1]]:  # What waited for the same chunk was sent as well.
+        (sample,) = take(client)
+    assert sample == [[1, 0], [10, 11, 0, 1, 10], 1]
+    other.end_episode()
+    with pytest.raises(ValueError, match="column 0.*(expired|kept)"):
+        writer.create_item("q", 1.0, mixed[[2]])
+
+
+def test_references_that_are_no_writers(client):
+    writer = client.trajectory_writer(1)
+    writer.append(1)
     with pytest.raises(ValueError, match="column 0"):
-        second.create_item("q", 1.0, first.history[:])
+        writer.create_item("q", 1.0, reverb.TrajectoryColumn([fake_writer.FakeRef(1)]))
 
 
 @pytest.mark.parametrize(

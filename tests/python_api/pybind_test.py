@@ -177,7 +177,15 @@ def test_a_reference_that_has_expired():
         writer.close()
 
 
+_NAMES = """
+    ItemSelector FifoSelector LifoSelector UniformSelector HeapSelector PrioritizedSelector selector_from_proto
+    TableExtension RateLimiter Table Writer Sampler Client Checkpointer create_default_checkpointer Server WeakCellRef
+    ChunkerOptions ConstantChunkerOptions AutoTunedChunkerOptions TrajectoryWriter StructuredWriter
+""".split()
+
+
 def test_names():
+    assert set(_NAMES) <= set(pybind.__all__)
     assert rate_limiters.InternalRateLimiter is pybind.RateLimiter
     for name in pybind.__all__:
         assert hasattr(pybind, name)

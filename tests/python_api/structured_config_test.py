@@ -134,6 +134,18 @@ def test_priorities():
     assert priority.td_error.max_priority_weight == 0.25
 
 
+def test_what_configs_are_not_made_of():
+    ref = structured_writer.create_reference_step([0])
+    with pytest.raises(TypeError, match="column 0 of a reference step, without an index"):
+        structured_writer.create_config(ref, "t")
+    with pytest.raises(TypeError, match="comparison of a Condition"):
+        structured_writer.create_config(ref[0][-1], "t", [Condition.step_index()])
+    with pytest.raises(TypeError, match="must return one leaf"):
+        structured_writer.td_error(1.0, [0], lambda step: step)
+    with pytest.raises(TypeError, match="create_config"):
+        reverb.Client("localhost:1").structured_writer([ref[0][-1]])
+
+
 _SPEC = {"a": spec([], "int64"), "b": {"c": spec([3, None]), "d": [spec(None, "str")]}}
 _REF = structured_writer.create_reference_step(_SPEC)
 

@@ -2,6 +2,7 @@
 
 import socket
 
+import numpy as np
 import pytest
 
 import reverb_tf as reverb
@@ -60,6 +61,42 @@ def _end_episode(client):
     return lambda timeout: writer.end_episode(timeout=timeout)
 
 
+def _append_batch(client):
+    client.insert([1], {"q": 1.0})
+    writer = client.trajectory_writer(1)
+    writer.append_batch(np.zeros(4096), "q", 1.0)
+    return lambda timeout: writer.append_batch(np.zeros(2), "q", 1.0, timeout=timeout)
+
+
+def _step_writer(client, chunk_length: int):
+    client.insert([1], {"q": 1.0})
+    writer = client.writer(2, chunk_length=chunk_length, max_in_flight_items=3)
+    for _ in range(3 * chunk_length):
+        writer.append(1)
+        if chunk_length == 1:
+            writer.create_item("q", 1, 1.0)
+    return writer
+
+
+def _step_create_item(client):
+    writer = _step_writer(client, 1)
+    return lambda timeout: writer.create_item("q", 1, 1.0, timeout=timeout)
+
+
+def _step_append(client):
+    writer = _step_writer(client, 2)
+    for _ in range(3):
+        writer.create_item("q", 1, 1.0)
+    writer.append(2)
+    writer.create_item("q", 1, 1.0)
+    return lambda timeout: writer.append(3, timeout=timeout)
+
+
+def _step_flush(client):
+    writer = _step_writer(client, 1)
+    return lambda timeout: writer.flush(timeout=timeout)
+
+
 _FULL = ["table 'q'", "1 of at most 1 items", "1 inserts * 1 samples per insert - 0 samples = 1"]
 
 _WAITING = {
@@ -69,6 +106,10 @@ _WAITING = {
     "flush": (_flush, ["3 unconfirmed items", *_FULL]),
     "flush with timeout_ms": (_flush_millis, ["3 unconfirmed items", *_FULL]),
     "end_episode": (_end_episode, ["3 unconfirmed items", *_FULL]),
+    "append_batch": (_append_batch, ["4096 unconfirmed items", *_FULL]),
+    "Writer.create_item": (_step_create_item, ["3 unconfirmed items", *_FULL]),
+    "Writer.append": (_step_append, ["3 unconfirmed items", *_FULL]),
+    "Writer.flush": (_step_flush, ["3 unconfirmed items", *_FULL]),
 }
 
 
@@ -111,6 +152,7 @@ _UNARY = {
         ["SetRateLimiter", "table 'q'"],
     ),
     "trajectory_writer": (lambda c, t: c.trajectory_writer(1, timeout=t), ["signatures"]),
+    "writer": (lambda c, t: c.writer(1, timeout=t), ["signatures"]),
     "flush": (_flush_unsent, ["1 unconfirmed items", "table 'q'"]),
 }
 

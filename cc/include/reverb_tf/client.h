@@ -19,6 +19,7 @@
 #include "reverb_tf/tensor.h"
 #include "reverb_tf/trajectory_writer.h"
 #include "reverb_tf/wait.h"
+#include "reverb_tf/writer.h"
 
 namespace reverb_tf {
 
@@ -134,6 +135,10 @@ class REVERB_TF_EXPORT Client : public std::enable_shared_from_this<Client> {
   // items are not checked against signatures.
   virtual Result<std::unique_ptr<StructuredWriter>> NewStructuredWriter(
       const std::vector<std::string>& serialized_configs) = 0;
+  // INVALID_ARGUMENT: an option is not as WriterOptions says. Fetches the signatures first (bounded
+  // by `wait`).
+  virtual Result<std::unique_ptr<Writer>> NewWriter(const WriterOptions& options,
+                                                    const WaitOptions& wait) = 0;
 
   // Checks the options (INVALID_ARGUMENT); does not wait for the server.
   virtual Result<std::unique_ptr<Sampler>> NewSampler(const SamplerOptions& options) = 0;

@@ -34,17 +34,27 @@ struct StepRef {
   int64_t row = 0;
 };
 
+class TrajectoryWriter;
+
 // Rows [first, first + length) of a column.
 struct RowRange {
   int32_t column = 0;
   int64_t first = 0;
   int64_t length = 0;
+  TrajectoryWriter* writer = nullptr;  // whose; null: the writer that makes the item
 };
 
 // One column of an item: ranges one after the other, all of one dtype and compatible shapes.
 struct ItemColumn {
   std::vector<RowRange> ranges;
   bool squeeze = false;  // exactly one row, stored without the leading axis
+};
+
+// Items of one step each, made along with the steps.
+struct BatchItems {
+  std::string table;
+  std::vector<double> priorities;  // one for each step
+  std::vector<int32_t> columns;    // what an item has, in this order; present in the batch
 };
 
 struct RefInfo {
@@ -73,10 +83,27 @@ class REVERB_TF_EXPORT TrajectoryWriter {
   // []."; FAILED_PRECONDITION for a column set twice in a step.
   virtual Status Append(const TensorView* values, int32_t n, bool partial, StepRef* refs) = 0;
 
+  // Appends the rows of n arrays as steps: values[i] belongs to column i as in Append and has the
+  // steps as its first dimension, which all share. Like so many calls of Append, but all or
+  // nothing, and rows that would be kept are stored together: in chunks of max_chunk_length rows
+  // where that is set, else of num_keep_alive_refs rows, yet not more than 64 KiB unless it is a
+  // single row. `refs` receives the first row of each column. Errors as of Append; INVALID_ARGUMENT
+  // also for a scalar and first dimensions that differ, FAILED_PRECONDITION while a step is open.
+  virtual Status AppendSequence(const TensorView* values, int32_t n, StepRef* refs) = 0;
+
+  // AppendSequence, and one item of each step. The steps are in chunks of their own, which have all
+  // of them as far as max_chunk_length and 64 KiB allow, however many are kept. Arrays of an item
+  // have a leading axis of 1, unless the table's signature expects the step's own shape. Returns
+  // the keys. Nothing is appended on error; errors as of CreateItem.
+  virtual Result<std::vector<uint64_t>> AppendBatch(const TensorView* values, int32_t n,
+                                                    const BatchItems& items, StepRef* refs,
+                                                    const WaitOptions& wait) = 0;
+
   // Queues an item; it is sent when its chunks are complete, or by Flush. INVALID_ARGUMENT: empty
   // trajectory or column, NaN priority, a range that is expired or does not exist, mixed dtypes or
   // shapes, squeeze of more than one row, and, with validate_items, an unknown table or a signature
-  // mismatch. Returns its key.
+  // mismatch. Returns its key. Another writer that has rows of the item is used by this call: its
+  // rows that wait for a chunk get one now.
   virtual Result<uint64_t> CreateItem(const std::string& table, double priority,
                                       const std::vector<ItemColumn>& columns,
                                       const WaitOptions& wait) = 0;
