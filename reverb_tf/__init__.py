@@ -34,11 +34,13 @@ from reverb_tf.writer import Writer
 if TYPE_CHECKING:
     from reverb_tf import structured_writer
     from reverb_tf import structured_writer as structured
+    from reverb_tf.checkpoints import CheckpointReader, checkpoint_reader
     from reverb_tf.tf_client import TFClient
     from reverb_tf.trajectory_dataset import TrajectoryDataset
 
 __all__ = [
     "BoundedTensorSpec",
+    "CheckpointReader",
     "Client",
     "DeadlineExceededError",
     "ReplaySample",
@@ -52,6 +54,7 @@ __all__ = [
     "TrajectoryDataset",
     "TrajectoryWriter",
     "Writer",
+    "checkpoint_reader",
     "checkpointers",
     "client",
     "errors",
@@ -71,7 +74,12 @@ __all__ = [
 ]
 
 # What is loaded when it is first touched: it needs TensorFlow or protobuf. Names, and the modules they are in.
-_LAZY_NAMES = {"TFClient": "tf_client", "TrajectoryDataset": "trajectory_dataset"}
+_LAZY_NAMES = {
+    "CheckpointReader": "checkpoints",
+    "TFClient": "tf_client",
+    "TrajectoryDataset": "trajectory_dataset",
+    "checkpoint_reader": "checkpoints",
+}
 _LAZY_MODULES = {*_LAZY_NAMES.values(), "cc", "server_executable", "structured_writer"}
 
 
