@@ -31,7 +31,8 @@ DTYPES = "bool int8 int64 uint16 float16 float32 float64 complex64".split()
 
 def step(i):
     arrays = {name: (np.arange(6).reshape(2, 3) % 5 * (i + 1)).astype(name) for name in DTYPES}
-    return {**arrays, "noise": np.random.default_rng(i).standard_normal(50), "text": np.array(["a" * i, "grüße"], object)}
+    text = np.array(["a" * i, "grüße"], object)
+    return {**arrays, "noise": np.random.default_rng(i).standard_normal(50), "text": text}
 
 def fill(client):
     with client.trajectory_writer(num_keep_alive_refs=5) as writer:
