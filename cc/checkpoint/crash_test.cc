@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <thread>
 
 #include "cc/checkpoint/restore.h"
 #include "cc/checkpoint/testing/test_tables.h"
@@ -28,6 +29,7 @@ constexpr int64_t kTableSize = 60;
 struct Progress {
   std::atomic<uint64_t> inserted;  // the last item that is in the table
   std::atomic<uint64_t> saved;     // the last one when the last complete checkpoint began
+  std::atomic<int> num_saves;
 };
 
 StoreOptions OptionsOf(int round) {
@@ -71,6 +73,7 @@ void InsertNext(core::Table* table, core::ChunkRef* last, uint64_t key) {
     const uint64_t before = key;
     if (!store.Save(core::Table::SnapshotAll(tables)).ok()) _exit(2);
     progress->saved = before;
+    ++progress->num_saves;
   }
 }
 
@@ -113,15 +116,19 @@ TEST_F(CrashTest, KilledAtAnyMoment) {
     ASSERT_GE(child, 0);
     if (child == 0) RunUntilKilled(root_, round, progress_);
     // From before it has loaded to after several saves.
-    usleep(static_cast<useconds_t>(random.Below(random.Below(4) == 0 ? 3000 : 60000)));
-    kill(child, SIGKILL);
+    const int num_saves = progress_->num_saves + static_cast<int>(random.Below(3));
     int status = 0;
+    while (progress_->num_saves < num_saves && waitpid(child, &status, WNOHANG) == 0) {
+      std::this_thread::yield();
+    }
+    usleep(static_cast<useconds_t>(random.Below(20000)));
+    kill(child, SIGKILL);
     ASSERT_EQ(waitpid(child, &status, 0), child);
     ASSERT_TRUE(WIFSIGNALED(status)) << "round " << round << ": exit " << WEXITSTATUS(status);
     Check();
     ASSERT_FALSE(HasFailure()) << "round " << round;
   }
-  EXPECT_GT(progress_->saved, 0u);
+  EXPECT_GT(progress_->num_saves, kKills / 2);
 }
 
 }  // namespace
