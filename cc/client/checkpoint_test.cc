@@ -101,6 +101,21 @@ TEST_P(CheckpointTest, ARestartedServerGoesOn) {
   EXPECT_THAT(Sample("queue", 3), ElementsAre(2, 3, 4));
 }
 
+TEST_P(CheckpointTest, ALoadEndsWhenItIsInterrupted) {
+  Start(Options({QueueOptions("queue", 10)}));
+  Insert(1, "queue");
+  ASSERT_TRUE(client_->Checkpoint(Soon()).ok());
+  server_.reset();
+  ServerOptions options = Options({QueueOptions("queue", 10)});
+  options.load.interrupted = [] { return true; };
+  EXPECT_EQ(StartStatus(std::move(options)).code(), StatusCode::kCancelled);
+  CheckpointLoadOptions load;
+  load.interrupted = [] { return true; };
+  EXPECT_EQ(CheckpointReader::Open(root_, load).status().code(), StatusCode::kCancelled);
+  Start(Options({QueueOptions("queue", 10)}));
+  EXPECT_THAT(Sample("queue", 1), ElementsAre(1));
+}
+
 TEST_P(CheckpointTest, ReaderWithoutAServer) {
   TableOptions queue = QueueOptions("queue", 10);
   for (const auto format : {CheckpointFormat::kIncremental, CheckpointFormat::kReverb}) {
