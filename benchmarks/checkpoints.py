@@ -2,7 +2,7 @@
 
 A table of random floats is filled, saved and loaded by a new server, round by round and library by library in turn.
 reverb_tf is also measured saving again after 1 % of the items have changed, and inserting and sampling from another
-process with and without a checkpoint being written.
+process while the whole table is saved and while nothing is.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import importlib
 import json
 import os
 import pathlib
+import shutil
 import statistics
 import sys
 import tempfile
@@ -26,7 +27,8 @@ import numpy as np
 from benchmarks import pipes
 
 _FLOATS = 100_000  # An item is 400 kB.
-_LATENCY_SECONDS = 4.0
+# Of the latencies without a checkpoint.
+_LATENCY_SECONDS = 3.0
 
 
 def _make(reverb: ModuleType, folder: str, items: int):
@@ -95,30 +97,29 @@ class _Side:
         seconds = _timed(lambda: self._client().checkpoint())
         return {"seconds": seconds, "bytes": _disk_bytes(self._folder) - before}
 
-    def latencies(self, port: str, checkpoints: str) -> dict[str, Any]:
-        """99th percentiles of insert and sample, while checkpoints are written without a pause or not."""
+    def latencies(self, port: str, checkpoint: str) -> dict[str, Any]:
+        """99th percentiles of insert and sample: while one checkpoint is written, or for some seconds."""
         client = self._reverb.Client(f"localhost:{port}")
-        stop = threading.Event()
+        done = threading.Event()
 
-        def write_checkpoints() -> None:
-            while not stop.is_set():
+        def work() -> None:
+            if checkpoint == "with":
                 client.checkpoint()
+            else:
+                time.sleep(_LATENCY_SECONDS)
+            done.set()
 
-        thread = threading.Thread(target=write_checkpoints)
-        if checkpoints == "with":
-            thread.start()
+        thread = threading.Thread(target=work)
+        thread.start()
         data = np.zeros(100, np.float32)
         inserts, samples = [], []
-        end = time.perf_counter() + _LATENCY_SECONDS
         with client.trajectory_writer(num_keep_alive_refs=1) as writer:
-            while time.perf_counter() < end:
+            while not done.is_set():
                 writer.append(data)
                 writer.create_item("t", 1.0, writer.history[-1:])
                 inserts.append(_timed(writer.flush))
                 samples.append(_timed(lambda: list(client.sample("t", emit_timesteps=False))))
-        stop.set()
-        if checkpoints == "with":
-            thread.join()
+        thread.join()
         return {
             name: float(np.percentile(values, 99)) * 1e6
             for name, values in (("insert", inserts), ("sample", samples))
@@ -148,16 +149,18 @@ def _show(title: str, megabytes: float, seconds: dict[str, list[float]]) -> None
     print(line, flush=True)
 
 
-def _measure_latency(side: pipes.Peer, client: pipes.Peer, port: int, rounds: int) -> None:
+def _measure_latency(folder: str, client: pipes.Peer, port: int, rounds: int) -> None:
     ratios: dict[str, list[float]] = {"insert": [], "sample": []}
     for _ in range(rounds):
         without = client.ask(f"latencies {port} without")
+        for path in pathlib.Path(folder).iterdir():  # so that everything is written again
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
         during = client.ask(f"latencies {port} with")
         for name, values in ratios.items():
             values.append(during[name] / without[name])
     for name, values in ratios.items():
         print(
-            f"99th percentile of {name:<8}  during checkpoints / without: {statistics.median(values):.2f}x "
+            f"99th percentile of {name:<8}  during a checkpoint / without: {statistics.median(values):.2f}x "
             f"({min(values):.2f} .. {max(values):.2f})",
             flush=True,
         )
@@ -177,13 +180,12 @@ def main(argv: list[str] | None = None) -> int:
     megabytes = items * 4 * _FLOATS / 1e6
     pythons = {"reverb_tf": options.ours, "reverb": options.reference}
     with contextlib.ExitStack() as stack:
-        sides = {}
-        ports = {}
+        sides, ports, folders = {}, {}, {}
         for name, python in pythons.items():
             if not os.path.exists(python):
                 print(f"{name} is not measured: there is no {python}.", file=sys.stderr)
                 continue
-            folder = stack.enter_context(tempfile.TemporaryDirectory())
+            folder = folders[name] = stack.enter_context(tempfile.TemporaryDirectory())
             sides[name] = stack.enter_context(
                 pipes.Peer(python, "benchmarks.checkpoints", "serve", name, folder, str(items))
             )
@@ -212,7 +214,7 @@ def main(argv: list[str] | None = None) -> int:
                     options.ours, "benchmarks.checkpoints", "serve", "reverb_tf", folder, "100"
                 )
             )
-            _measure_latency(ours, client, ports["reverb_tf"], options.rounds)
+            _measure_latency(folders["reverb_tf"], client, ports["reverb_tf"], options.rounds)
     return 0
 
 
