@@ -386,8 +386,9 @@ def test_shutdown_a_dropped_writer_of_a_blocked_table_ends_soon_and_says_so(serv
 def test_processes_a_forked_child_refuses_calls_and_drops_the_writer_at_once(serve):
     done = support.run_script(
         """
-        import os, sys
+        import os, sys, warnings
         import reverb_tf as reverb
+        warnings.simplefilter("ignore", DeprecationWarning)  # of Python 3.12, about fork
         ref = reverb.structured.create_reference_step(None)
         config = reverb.structured.create_config(ref[-1], "a")
         client = reverb.Client(sys.argv[1])

@@ -273,8 +273,9 @@ def test_a_dropped_writer_does_not_hang(client, caplog):
 def test_a_forked_child_drops_its_copy_in_silence():
     result = support.run_script(
         """
-        import os
+        import os, warnings
         import reverb_tf as reverb
+        warnings.simplefilter("ignore", DeprecationWarning)  # of Python 3.12, about fork
         server = reverb.Server([reverb.Table.queue("q", 10)], host="127.0.0.1")
         client = server.localhost_client()
         writer = client.writer(2)
