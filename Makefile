@@ -3,11 +3,12 @@
 # make test    installs what is missing, builds, runs every check (tools/check.sh)
 # make peer    makes .peer, the environment with dm-reverb 0.14.0 that the interoperability tests use when it exists
 # make wheel   a wheel in dist/
+# make crash   kills a server that writes checkpoints, 200 times, and looks at what the next one loads
 # A second run does only what has changed.
 
 PYTHON := .venv/bin/python
 
-.PHONY: all install build demo test peer wheel
+.PHONY: all install build demo test peer wheel crash
 
 all: build
 
@@ -26,6 +27,9 @@ test: install
 
 peer: install
 	@tools/peer.sh
+
+crash: build
+	@$(PYTHON) -m tests.python_api.crash_loop --kills 200
 
 wheel: install
 	@$(PYTHON) -m build --wheel --no-isolation --outdir dist .
