@@ -63,7 +63,7 @@ class Client:
           ValueError: No tables, an unknown table, a priority that a table refuses, or data that does not match a
             table's signature.
           TypeError: A leaf of `data` cannot be stored.
-          DeadlineExceededError: Not every table had its item in time.
+          DeadlineExceededError: Not every table had its item in time; the others may still get it.
           UnavailableError: The server could not be reached.
         """
         if not priorities:
