@@ -115,8 +115,9 @@ def test_modules_that_need_tensorflow_come_when_asked_for():
             import reverb
             assert "tensorflow" not in sys.modules
             import reverb.tf_client
-            from reverb import TimestepDataset, TrajectoryDataset
+            from reverb import PatternDataset, TimestepDataset, TrajectoryDataset
             assert reverb.tf_client is reverb_tf.tf_client
+            assert PatternDataset is reverb.pattern_dataset.PatternDataset
             assert TimestepDataset is reverb.timestep_dataset.TimestepDataset
             assert TrajectoryDataset is reverb.trajectory_dataset.TrajectoryDataset
             import reverb.timestep_dataset
@@ -132,6 +133,7 @@ _OP_WRAPPERS = {
     "reverb_client_insert": "ReverbClientInsert",
     "reverb_client_sample": "ReverbClientSample",
     "reverb_client_update_priorities": "ReverbClientUpdatePriorities",
+    "reverb_pattern_dataset": "ReverbPatternDataset",
     "reverb_timestep_dataset": "ReverbTimestepDataset",
     "reverb_trajectory_dataset": "ReverbTrajectoryDataset",
 }
@@ -167,6 +169,12 @@ def test_op_wrappers(how):
                         num_workers_per_iterator=1, max_samples_per_stream=1, rate_limiter_timeout_ms=1,
                         max_samples=1, dtypes=[tf.int32], shapes=[[]], name="e",
                     )
+                steps = tf.data.Dataset.range(3)
+                ops.reverb_pattern_dataset(
+                    dataset=steps._variant_tensor, other_arguments=[], clear_after_episode=True, configs=["c"],
+                    is_end_of_episode=tf.function(lambda x: x > 1).get_concrete_function(tf.TensorSpec([], tf.int64)),
+                    dtypes=[tf.int64], shapes=[[]], name="f",
+                )
                 found = sorted(o.type for o in graph.get_operations() if o.type.startswith("Reverb"))
                 assert found == {sorted(_OP_WRAPPERS.values())}, found
             assert {set(_OP_WRAPPERS)} == {{name for name in vars(ops) if name.startswith("reverb_")}}
