@@ -213,6 +213,31 @@ def test_columns_of_different_length_have_no_steps(service, graph):
         first(dataset)
 
 
+def test_an_iterator_used_by_several_threads(service, graph, in_thread):
+    """Each step goes to one of them, and none is lost."""
+    for _ in range(20):
+        write_episode(service, "queue", 3)
+    iterator = v1.data.make_initializable_iterator(steps_of(service, "queue", max_samples=40))
+    element = iterator.get_next()
+    with v1.Session() as session:
+        session.run(iterator.initializer)
+
+        def read():
+            got = []
+            while True:
+                try:
+                    step = session.run(element)
+                except tf.errors.OutOfRangeError:
+                    return got
+                got.append((int(step.info.key), int(step.data["x"])))
+
+        readers = [in_thread(read) for _ in range(4)]
+        steps = sorted(step for reader in readers for step in reader.result())
+    keys = list(dict.fromkeys(key for key, _ in steps))
+    values = [tuple(value for key, value in steps if key == k) for k in keys]
+    assert sorted(values) == [(0, 1, 2)] * 20 + [(1, 2)] * 20
+
+
 # Number of samples.
 
 
