@@ -34,6 +34,7 @@ from reverb_tf.writer import Writer
 if TYPE_CHECKING:
     from reverb_tf import structured_writer
     from reverb_tf import structured_writer as structured
+    from reverb_tf.checkpoints import CheckpointReader, checkpoint_reader
     from reverb_tf.pattern_dataset import PatternDataset
     from reverb_tf.tf_client import TFClient
     from reverb_tf.timestep_dataset import TimestepDataset
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BoundedTensorSpec",
+    "CheckpointReader",
     "Client",
     "DeadlineExceededError",
     "PatternDataset",
@@ -56,6 +58,7 @@ __all__ = [
     "TrajectoryDataset",
     "TrajectoryWriter",
     "Writer",
+    "checkpoint_reader",
     "checkpointers",
     "client",
     "errors",
@@ -76,10 +79,12 @@ __all__ = [
 
 # What is loaded when it is first touched: it needs TensorFlow or protobuf. Names, and the modules they are in.
 _LAZY_NAMES = {
+    "CheckpointReader": "checkpoints",
     "PatternDataset": "pattern_dataset",
     "TFClient": "tf_client",
     "TimestepDataset": "timestep_dataset",
     "TrajectoryDataset": "trajectory_dataset",
+    "checkpoint_reader": "checkpoints",
 }
 _LAZY_MODULES = {*_LAZY_NAMES.values(), "cc", "server_executable", "structured_writer"}
 

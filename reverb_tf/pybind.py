@@ -3,8 +3,11 @@
 What ends the process in dm-reverb (a limiter of 0 samples for an insert, can_sample(0), ...) raises ValueError here.
 """
 
+import dataclasses
 import os
+from typing import Literal
 
+from reverb_tf import _arguments
 from reverb_tf._native import _reverb
 from reverb_tf.chunker_options import (
     AutoTunedChunkerOptions,
@@ -77,37 +80,27 @@ class TableExtension:
         raise TypeError("A TableExtension cannot be created: this release has no table extensions")
 
 
+@dataclasses.dataclass(frozen=True)
 class Checkpointer:
-    """Where checkpoints are kept. Immutable; made by create_default_checkpointer().
-
-    Attributes:
-      path: Folder, as a str.
-      fallback_checkpoint_path: Folder of the checkpoint to load when `path` has none, or None.
-    """
-
-    __slots__ = ("path", "fallback_checkpoint_path")
+    """Where checkpoints are kept; made by create_default_checkpointer(), which says what the attributes mean."""
 
     path: str
     fallback_checkpoint_path: str | None
-
-    def __init__(self, path: str, fallback_checkpoint_path: str | None):
-        object.__setattr__(self, "path", path)
-        object.__setattr__(self, "fallback_checkpoint_path", fallback_checkpoint_path)
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError("a Checkpointer cannot be changed")
-
-    def __repr__(self) -> str:
-        return (
-            f"Checkpointer(path={self.path!r}, "
-            f"fallback_checkpoint_path={self.fallback_checkpoint_path!r})"
-        )
+    format: str
+    keep: int
+    every: float | None
+    must_restore: bool
 
 
 def create_default_checkpointer(
     name: str | os.PathLike[str],
     group: str = "",
     fallback_checkpoint_path: str | os.PathLike[str] | None = None,
+    *,
+    format: Literal["incremental", "reverb"] = "incremental",
+    keep: int = 1,
+    every: float | None = None,
+    must_restore: bool = False,
 ) -> Checkpointer:
     """Describes checkpoints in a folder. Nothing is read or written.
 
@@ -115,17 +108,34 @@ def create_default_checkpointer(
       name: The folder.
       group: "": there are no groups here.
       fallback_checkpoint_path: Folder of the checkpoint to load when `name` has none.
+      format: "incremental" or "reverb", see DefaultCheckpointer.
+      keep: >= 1, so many of the newest checkpoints are kept.
+      every: Seconds between checkpoints, > 0, or None.
+      must_restore: Whether a server refuses to start without a checkpoint to load.
 
     Raises:
-      ValueError: An empty path, or a group.
-      TypeError: A path or group that is no text.
+      ValueError: An empty path, a group, or a value that is not as said above.
+      TypeError: A path or group that is no text, or another argument of the wrong type.
     """
     if not isinstance(group, str):
         raise TypeError(f"group must be a str, got {group!r}")
     if group:
         raise ValueError(f"group must be empty, got {group!r}: checkpoints have no groups here")
+    if format not in ("incremental", "reverb"):
+        raise ValueError(f"format must be 'incremental' or 'reverb', got {format!r}")
+    if every is not None:
+        every = _arguments.real(every, "every")
+        if not 0 < every < float("inf"):
+            raise ValueError(f"every must be > 0 seconds or None, got {every!r}")
     fallback = fallback_checkpoint_path
-    return Checkpointer(_folder(name), None if fallback is None else _folder(fallback))
+    return Checkpointer(
+        path=_folder(name),
+        fallback_checkpoint_path=None if fallback is None else _folder(fallback),
+        format=format,
+        keep=_arguments.count(keep, "keep"),
+        every=every,
+        must_restore=bool(must_restore),
+    )
 
 
 def _folder(path: str | os.PathLike[str]) -> str:

@@ -6,8 +6,17 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from reverb_tf import _arguments, client, errors, item_selectors, rate_limiters, reverb_types
+from reverb_tf import (
+    _arguments,
+    _checkpointing,
+    client,
+    errors,
+    item_selectors,
+    rate_limiters,
+    reverb_types,
+)
 from reverb_tf._native import _reverb
+from reverb_tf.platform.default import checkpointers
 
 if TYPE_CHECKING:
     from reverb_tf.platform import checkpointers_lib
@@ -245,13 +254,16 @@ class Server:
         Args:
           tables: At least one, with distinct names.
           port: To listen on; None or 0: the system picks a free one, see `port`.
-          checkpointer: None: this release has no checkpoints, and refuses what it could not keep.
+          checkpointer: Where checkpoints are written, and loaded from before the server serves; see
+            reverb_tf.checkpointers.DefaultCheckpointer. None: a new temporary folder, so nothing is loaded.
           host: Address to listen on; "[::]" is every interface, "127.0.0.1" this machine alone.
 
         Raises:
           ValueError: No tables, two tables of one name, or the port cannot be listened on (BindError).
-          TypeError: What is given as a table is none, or the port is no int.
-          NotImplementedError: A checkpointer.
+            Also a checkpoint that has tables which are not among `tables`.
+          TypeError: What is given as a table is none, the port is no int, or the checkpointer is none.
+          DataLossError: The checkpoint to load is damaged; the text says where, and what else could be loaded.
+          NotFoundError: There is no checkpoint where one must be.
         """
         self._server = None
         if not tables:
@@ -266,27 +278,55 @@ class Server:
             raise ValueError(
                 f"The names of tables must be distinct, got more than one of: {', '.join(duplicates)}"
             )
-        if checkpointer is not None:
-            raise NotImplementedError(
-                f"This release writes no checkpoints: checkpointer must be None, got {checkpointer!r}"
+        if checkpointer is None:
+            checkpointer = checkpointers.default_checkpointer()
+        elif not hasattr(checkpointer, "internal_checkpointer"):
+            raise TypeError(
+                f"checkpointer must be one of reverb_tf.checkpointers, got {checkpointer!r}"
             )
         self._tables = tables
+        self._checkpointer = checkpointer
         port = 0 if port is None else _arguments.int32(port, "port")
         if not 0 <= port < 2**16:
             raise ValueError(f"port must be between 0 and 65535, got {port}")
         try:
             self._server = _reverb.Server(
-                [table.internal_table for table in tables], port, host=host
+                [table.internal_table for table in tables],
+                port,
+                checkpointer.internal_checkpointer(),
+                host=host,
+                progress=_checkpointing.load_progress(),
             )
         except errors.UnavailableError as e:
             raise errors.BindError(str(e)) from None
         self._port = self._server.port
         self._stopped = False
+        path, num_items, _, differences = self._server.restored()
+        self._restored_from = path or None
+        if path:
+            _checkpointing.report_restore(path, num_items, differences)
 
     @property
     def port(self) -> int:
         """The port that is listened on."""
         return self._port
+
+    @property
+    def restored_from(self) -> str | None:
+        """Folder of the checkpoint that was loaded at the start; None: there was none."""
+        return self._restored_from
+
+    def checkpoint(self, *, timeout: float | None = None) -> str:
+        """Writes a checkpoint of all tables, which go on to be used, and returns its folder.
+
+        Args:
+          timeout: Seconds; None: no limit. The checkpoint is finished all the same.
+
+        Raises:
+          DeadlineExceededError: It was not complete on disk in time.
+          ReverbError: It could not be written; the text names the file and the cause.
+        """
+        return self._server.Checkpoint(timeout)
 
     def stop(self) -> None:
         """Ends every call and stream of clients with CancelledError and releases the port. May be called again."""
@@ -298,6 +338,8 @@ class Server:
         """Blocks until stop() is called, by another thread or before.
 
         Ctrl-C ends the wait with KeyboardInterrupt; the server goes on, so that there is time for a last look at it.
+        With a checkpointer that has `on_exit`, a checkpoint is written first, also when SIGTERM comes, which then ends
+        the wait with SystemExit (in the main thread).
 
         Args:
           timeout: Seconds; None: no limit.
@@ -305,7 +347,14 @@ class Server:
         Raises:
           DeadlineExceededError: The server still ran after `timeout` seconds.
         """
-        self._server.Wait(timeout)
+        on_exit = bool(getattr(self._checkpointer, "on_exit", False))
+        with _checkpointing.sigterm_raises(on_exit):
+            try:
+                self._server.Wait(timeout)
+            except (KeyboardInterrupt, _checkpointing.Terminated):
+                if on_exit:
+                    self.checkpoint()
+                raise
 
     def localhost_client(self) -> "client.Client":
         """A client of this server. It does not go through gRPC while both are in one process."""
@@ -331,4 +380,4 @@ class Server:
 
     def __repr__(self) -> str:
         tables = ", ".join(repr(table) for table in self._tables)
-        return f"Server(port={self._port}, tables=[{tables}])"
+        return f"Server(port={self._port}, tables=[{tables}], checkpointer={self._checkpointer!r})"

@@ -27,10 +27,17 @@ def _run(folder: pathlib.Path, code: str) -> str:
     return result.stdout
 
 
-def test_readme_has_both_quick_starts():
-    assert len(_BLOCKS) == 2
+def test_readme_has_its_blocks():
+    assert len(_BLOCKS) == 3
     assert "tensorflow" not in _BLOCKS[0]
     assert "@tf.function" in _BLOCKS[1]
+    assert "checkpointer" in _BLOCKS[2]
+
+
+def test_checkpoints(tmp_path):
+    written, loaded, size = _run(tmp_path, _BLOCKS[2]).splitlines()
+    assert written.partition(": ")[2] == loaded.partition(": ")[2]
+    assert size == "1 item"
 
 
 def test_plain_python_quick_start(tmp_path):

@@ -39,7 +39,7 @@ check_cc() {
 check_clang() {
   say "thread-safety analysis"
   local libraries
-  libraries="$(run_bazel query 'kind(cc_library, //cc/core/... + //cc/wire/... + //cc/server/... + //cc/client/...)' 2> /dev/null)"
+  libraries="$(run_bazel query 'kind(cc_library, //cc/core/... + //cc/wire/... + //cc/checkpoint/... + //cc/server/... + //cc/client/...)' 2> /dev/null)"
   # shellcheck disable=SC2086
   run_bazel --suffix -clang build --config=clang --keep_going -- $libraries
 }
@@ -69,7 +69,11 @@ check_python_once() {
 
 check_sanitizer() {
   say "C++ tests with $1"
-  run_bazel --suffix "-$1" test --keep_going --config="$1" --build_tests_only -- //cc/core/... //cc/wire/... //cc/server/... //cc/client/...
+  local folder="$PWD/tools/sanitizers"
+  run_bazel --suffix "-$1" test --keep_going --config="$1" --build_tests_only \
+    --test_env="LSAN_OPTIONS=suppressions=$folder/lsan.supp:print_suppressions=0" \
+    --test_env="TSAN_OPTIONS=suppressions=$folder/tsan.supp:halt_on_error=1:second_deadlock_stack=1" \
+    -- //cc/core/... //cc/checkpoint/... //cc/wire/... //cc/server/... //cc/client/...
 }
 
 check_bench() {

@@ -27,7 +27,14 @@ class Hook : public ConfirmationListener {
 
 class InsertCallTest : public testing::Test {
  protected:
-  std::shared_ptr<InsertSession> NewSession() { return InsertSession::Create(endpoint_); }
+  ~InsertCallTest() override {
+    for (const auto& session : sessions_) session->Close();
+  }
+
+  std::shared_ptr<InsertSession> NewSession() {
+    sessions_.push_back(InsertSession::Create(endpoint_));
+    return sessions_.back();
+  }
 
   std::shared_ptr<InsertCall> NewCall(std::vector<TableAndPriority> targets) {
     return std::make_shared<InsertCall>(
@@ -40,6 +47,7 @@ class InsertCallTest : public testing::Test {
   std::shared_ptr<Endpoint> endpoint_ =
       std::make_shared<Endpoint>("fake:1", ClientOptions(), &clock_,
                                  [this] { return Result<std::shared_ptr<Transport>>(transport_); });
+  std::vector<std::shared_ptr<InsertSession>> sessions_;
   std::optional<Result<std::vector<uint64_t>>> result_;
 };
 

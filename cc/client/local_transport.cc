@@ -76,7 +76,11 @@ class LocalTransport : public Transport {
   }
 
   CancelFunction Checkpoint(std::function<void(Result<std::string>)> callback) override {
-    callback(core::NoCheckpointerError());
+    if (!server_->checkpoint) {
+      callback(core::NoCheckpointerError());
+      return [] {};
+    }
+    server_->checkpoint(std::move(callback));
     return [] {};
   }
 

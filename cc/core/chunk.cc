@@ -1,5 +1,6 @@
 #include "cc/core/chunk.h"
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -17,6 +18,11 @@ void Require(bool condition, const char* what) {
 }
 
 }  // namespace
+
+uint64_t Chunk::NextSerial() {
+  static std::atomic<uint64_t> last{0};
+  return ++last;
+}
 
 Chunk::Builder::Builder(const Header& header, int num_tensors, int total_dims, size_t num_bytes) {
   Require(num_tensors >= 0 && total_dims >= 0, "negative number of tensors or dimensions");

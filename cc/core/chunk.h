@@ -66,6 +66,8 @@ class Chunk {
 
   const Header& header() const { return header_; }
   uint64_t key() const { return header_.key; }
+  // Differs from that of every other chunk that this process makes.
+  uint64_t serial() const { return serial_; }
   int num_tensors() const { return num_tensors_; }
   const ChunkTensor& tensor(int i) const { return tensors()[i]; }
   std::string_view bytes() const { return {data(), num_bytes_}; }
@@ -84,9 +86,11 @@ class Chunk {
       : num_tensors_(num_tensors),
         header_(header),
         num_bytes_(static_cast<uint32_t>(num_bytes)),
-        total_dims_(total_dims) {}
+        total_dims_(total_dims),
+        serial_(NextSerial()) {}
   ~Chunk() = default;
 
+  static uint64_t NextSerial();
   static size_t BytesOffset(int num_tensors, int total_dims) {
     return sizeof(Chunk) + num_tensors * sizeof(ChunkTensor) + total_dims * sizeof(int64_t);
   }
@@ -102,6 +106,7 @@ class Chunk {
   Header header_;
   uint32_t num_bytes_;
   int32_t total_dims_;
+  uint64_t serial_;
 };
 
 }  // namespace reverb_tf::core

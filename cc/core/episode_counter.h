@@ -31,6 +31,7 @@ class EpisodeCounter {
   int64_t num_episodes() const { return static_cast<int64_t>(references_.size()); }
   // How often the last reference to an episode went.
   int64_t num_deleted() const { return num_deleted_; }
+  void set_num_deleted(int64_t n) { num_deleted_ = n; }
   int64_t memory_bytes() const { return static_cast<int64_t>(references_.memory_bytes()); }
 
  private:

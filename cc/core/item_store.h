@@ -52,6 +52,16 @@ class ItemStore {
   void PrefetchRow(Slot slot) const { __builtin_prefetch(&row(slot), 1); }
   void PrefetchTrajectory(Slot slot) const { __builtin_prefetch(row(slot).trajectory.get(), 1); }
 
+  // Calls visit(const ItemRow&) for each item, in any order.
+  template <typename Visit>
+  void ForEach(Visit visit) const {
+    constexpr Slot kAhead = 16;  // rows of which the trajectories are fetched
+    for (Slot slot = 0; slot < num_rows_; ++slot) {
+      if (slot + kAhead < num_rows_) PrefetchTrajectory(slot + kAhead);
+      if (row(slot).trajectory) visit(row(slot));
+    }
+  }
+
   // The slot of the key; a new key gets a row, of which the key is set, and second is true.
   std::pair<Slot, bool> FindOrAdd(uint64_t key);
   // Removes the item and returns its trajectory.

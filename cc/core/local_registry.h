@@ -4,6 +4,7 @@
 #define REVERB_TF_CORE_LOCAL_REGISTRY_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -20,6 +21,10 @@ struct LocalServer {
   uint64_t state_id_high = 0;  // random, one for each server
   uint64_t state_id_low = 0;
   std::vector<std::shared_ptr<Table>> tables;
+  // Has a checkpoint written; the callback comes once, from any thread, with the folder. Null: the
+  // server has no checkpointer.
+  using CheckpointCallback = std::function<void(Result<std::string>)>;
+  std::function<void(CheckpointCallback)> checkpoint;
 
   // Null when there is no such table.
   std::shared_ptr<Table> Find(const std::string& table_name) const;

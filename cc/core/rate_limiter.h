@@ -38,6 +38,11 @@ class RateLimiter {
   void DidInsert() { ++inserts_; }
   void DidSample() { ++samples_; }
   void DidDelete() { ++deletes_; }
+  void SetCounts(int64_t inserts, int64_t samples, int64_t deletes) {
+    inserts_ = inserts;
+    samples_ = samples;
+    deletes_ = deletes;
+  }
   void Reset() { inserts_ = samples_ = deletes_ = 0; }
 
   // Another rule, the same counters. The options have passed Check.

@@ -17,6 +17,24 @@ Status Selector::SampleMany(Pick* picks, size_t n) {
   return OkStatus();
 }
 
+std::string SelectorText(const SelectorOptions& options) {
+  switch (options.kind) {
+    case SelectorOptions::Kind::kFifo:
+      return "Fifo";
+    case SelectorOptions::Kind::kLifo:
+      return "Lifo";
+    case SelectorOptions::Kind::kUniform:
+      return "Uniform";
+    case SelectorOptions::Kind::kPrioritized:
+      return "Prioritized(" + NumberText(options.priority_exponent) + ")";
+    case SelectorOptions::Kind::kMinHeap:
+      return "MinHeap";
+    case SelectorOptions::Kind::kMaxHeap:
+      return "MaxHeap";
+  }
+  return "unknown";
+}
+
 Result<std::unique_ptr<Selector>> MakeSelector(const SelectorOptions& options,
                                                std::optional<uint64_t> seed) {
   using Made = std::unique_ptr<Selector>;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "reverb_tf/status.h"
 #include "reverb_tf/table.h"
@@ -59,6 +60,9 @@ class Selector {
            options().kind != SelectorOptions::Kind::kPrioritized;
   }
 };
+
+// For people: "Prioritized(0.6)".
+std::string SelectorText(const SelectorOptions& options);
 
 // INVALID_ARGUMENT for an exponent that is not finite.
 Result<std::unique_ptr<Selector>> MakeSelector(const SelectorOptions& options,

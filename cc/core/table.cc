@@ -9,24 +9,6 @@
 namespace reverb_tf::core {
 namespace {
 
-std::string SelectorText(const SelectorOptions& options) {
-  switch (options.kind) {
-    case SelectorOptions::Kind::kFifo:
-      return "Fifo";
-    case SelectorOptions::Kind::kLifo:
-      return "Lifo";
-    case SelectorOptions::Kind::kUniform:
-      return "Uniform";
-    case SelectorOptions::Kind::kPrioritized:
-      return "Prioritized(" + NumberText(options.priority_exponent) + ")";
-    case SelectorOptions::Kind::kMinHeap:
-      return "MinHeap";
-    case SelectorOptions::Kind::kMaxHeap:
-      return "MaxHeap";
-  }
-  return "unknown";
-}
-
 Status CheckOptions(const TableOptions& options) {
   if (options.name.empty()) {
     return InvalidArgumentError("Table: name is empty; expected at least one character.");

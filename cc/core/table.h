@@ -13,6 +13,7 @@
 #include "cc/core/clock.h"
 #include "cc/core/priority_stats.h"
 #include "cc/core/selector.h"
+#include "cc/core/table_snapshot.h"
 #include "cc/core/trajectory.h"
 #include "reverb_tf/item_info.h"
 #include "reverb_tf/status.h"
@@ -187,8 +188,22 @@ class Table : public std::enable_shared_from_this<Table> {
   // held for about 50 us, and only where something has changed since the last call. So those of a
   // table of more than 8192 items may be of several moments; all else is of one.
   TableInfo Info() const;
+  // As given, with the options of the selectors and the limiter in use, without the seed.
+  TableOptions Settings() const;
   // One line for people.
   std::string DebugString() const;
+
+  // What the tables, which are distinct, hold at one moment: in none of them is anything that was
+  // done after something that is missing in another. The tables stand still while rows and
+  // references are copied; the rest is done without their locks.
+  static std::vector<TableSnapshot> SnapshotAll(const std::vector<std::shared_ptr<Table>>& tables);
+
+  // Fills a table that was not used yet (else FAILED_PRECONDITION), past the rate limiter, whose
+  // counts are then those of the snapshot. The table keeps its own settings. INVALID_ARGUMENT: a
+  // key comes twice or an item is refused; nothing has happened then. Returns how many items were
+  // removed again, counted as deletes: those that were sampled max_times_sampled times, and those
+  // above max_size, by the remover's choice.
+  Result<int64_t> Restore(TableSnapshot snapshot);
 
  private:
   class Impl;

@@ -40,6 +40,10 @@ class Table::Impl {
   bool CanSample(int64_t n) const;
   bool CanInsert(int64_t n) const;
   TableInfo Info();
+  TableOptions Settings() const;
+  int64_t Size() const;
+  static std::vector<TableSnapshot> SnapshotAll(std::vector<const Impl*> tables);
+  Result<int64_t> Restore(TableSnapshot snapshot);
   const TableOptions& options() const { return options_; }
 
  private:
@@ -69,6 +73,7 @@ class Table::Impl {
   };
 
   Status CheckItem(const NewItem& item) const;
+  Status CheckSnapshot(const TableSnapshot& snapshot) const;
   Status ClosedError() const;
   static SampleQueue::node_type MakeRequest(Ticket ticket, const SampleOptions& options,
                                             SampleCallback callback);

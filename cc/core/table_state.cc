@@ -188,6 +188,45 @@ void TableState::Reset(Discarded* discarded) {
   data_bytes_ = 0;
 }
 
+void TableState::CopyItems(std::vector<TableSnapshot::Item>* items) const {
+  if (items->size() < static_cast<size_t>(size())) items->resize(static_cast<size_t>(size()));
+  size_t n = 0;
+  items_.ForEach([&](const ItemRow& row) {
+    TableSnapshot::Item& item = (*items)[n++];
+    item.key = row.key;
+    item.priority = row.priority;
+    item.inserted_at_nanos = row.inserted_at_nanos;
+    item.times_sampled = row.times_sampled;
+    item.trajectory = row.trajectory;
+  });
+  items->resize(n);
+}
+
+int64_t TableState::Restore(TableSnapshot* snapshot, Discarded* discarded) {
+  std::vector<Slot> exhausted;
+  for (TableSnapshot::Item& item : snapshot->items) {
+    const Slot slot = items_.FindOrAdd(item.key).first;
+    NewItem row{item.key, item.priority, item.times_sampled, std::move(item.trajectory)};
+    FillRow(&items_.row(slot), &row, item.inserted_at_nanos);
+    Must(sampler_->Insert(slot, item.priority));
+    Must(remover_->Insert(slot, item.priority));
+    if (max_times_sampled_ > 0 && item.times_sampled >= max_times_sampled_) {
+      exhausted.push_back(slot);
+    }
+  }
+  num_unique_samples_ = std::max<int64_t>(snapshot->num_unique_samples, 0);
+  episodes_.set_num_deleted(std::max<int64_t>(snapshot->num_deleted_episodes, 0));
+  // The limiter goes by inserts - deletes for the size, so the deletes are made to fit.
+  const int64_t inserts = std::max(snapshot->inserts, size());
+  limiter_.SetCounts(inserts, std::max<int64_t>(snapshot->samples, 0), inserts - size());
+  const int64_t before = size();
+  for (const Slot slot : exhausted) discarded->trajectories.push_back(Remove(slot));
+  while (size() > max_size_) {
+    discarded->trajectories.push_back(Remove(MustSample(remover_.get()).slot));
+  }
+  return before - size();
+}
+
 bool TableState::Get(uint64_t key, SampledItem* item) const {
   const Slot slot = items_.Find(key);
   if (slot == ItemStore::kNoSlot) return false;

@@ -11,6 +11,7 @@
 #include "cc/core/rate_limiter.h"
 #include "cc/core/selector.h"
 #include "cc/core/table.h"
+#include "cc/core/table_snapshot.h"
 
 namespace reverb_tf::core {
 
@@ -55,6 +56,13 @@ class TableState {
   // As ItemStore::Summarize.
   bool SummarizePriorities(size_t* block) { return items_.Summarize(block); }
   PriorityStats priorities() const { return items_.priorities(); }
+
+  // Copies the items, in any order.
+  void CopyItems(std::vector<TableSnapshot::Item>* items) const;
+  // Fills the empty state, taking the trajectories; the items have distinct keys. Returns how many
+  // items were removed again: those that were sampled often enough, and those above the maximal
+  // size, by the remover's choice.
+  int64_t Restore(TableSnapshot* snapshot, Discarded* discarded);
 
   const RateLimiter& limiter() const { return limiter_; }
   const Selector& sampler() const { return *sampler_; }

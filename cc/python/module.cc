@@ -1,6 +1,7 @@
 // The extension module reverb_tf._reverb.
 #define REVERB_TF_NUMPY_IMPORT
 #include "cc/python/cell_ref.h"
+#include "cc/python/checkpoint.h"
 #include "cc/python/client.h"
 #include "cc/python/column.h"
 #include "cc/python/history.h"
@@ -59,4 +60,5 @@ NB_MODULE(_reverb, m) {
   DefineClient(m);
   DefineTable(m);
   DefineServer(m);
+  DefineCheckpointReader(m);
 }

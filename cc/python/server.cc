@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cc/python/arguments.h"
+#include "cc/python/checkpoint.h"
 #include "cc/python/errors.h"
 #include "cc/python/gil.h"
 #include "cc/python/process.h"
@@ -30,13 +31,9 @@ class NativeServer {
   }
 
   static NativeServer Start(nb::handle tables, nb::handle port, nb::handle checkpointer,
-                            nb::handle host) {
-    if (!checkpointer.is_none()) {
-      ThrowPython(PyExc_NotImplementedError,
-                  "This release writes no checkpoints: checkpointer must be None, got " +
-                      ShortRepr(checkpointer.ptr()) + ".");
-    }
+                            nb::handle host, nb::handle progress) {
     ServerOptions options;
+    if (!checkpointer.is_none()) options.checkpoint = CheckpointerOptions(checkpointer);
     options.host = TextArgument(host, "host");
     options.port = Int32Argument(port, "port");
     for (nb::handle table : tables) {
@@ -47,9 +44,31 @@ class NativeServer {
       options.tables.push_back(nb::cast<const NativeTable&>(table).table);
     }
     UseProcess();
-    return NativeServer(ValueOrThrow(RunBlocking(kInfiniteDuration, [&](const WaitOptions&) {
+    return NativeServer(ValueOrThrow(RunBlocking(kInfiniteDuration, [&](const WaitOptions& wait) {
+      options.load = LoadOptions(progress, wait);
       return reverb_tf::Server::Start(std::move(options));
     })));
+  }
+
+  // (path, items, bytes, [difference, ...]); the path is "" if nothing was loaded.
+  nb::tuple Restored() const {
+    const RestoreReport& report = server_->restored();
+    nb::list differences;
+    for (const std::string& line : report.differences) {
+      differences.append(nb::str(line.data(), line.size()));
+    }
+    return nb::make_tuple(nb::str(report.path.data(), report.path.size()), report.num_items,
+                          report.num_bytes, differences);
+  }
+
+  nb::str Checkpoint(nb::handle timeout) {
+    CheckProcess();
+    std::shared_ptr<reverb_tf::Server> server = server_;
+    const std::string path =
+        ValueOrThrow(RunBlocking(TimeoutFromSeconds(timeout), [&](const WaitOptions& wait) {
+          return server->Checkpoint(wait);
+        }));
+    return nb::str(path.data(), path.size());
   }
 
   int port() const { return server_->port(); }
@@ -81,12 +100,15 @@ void DefineServer(nb::module_& m) {
       .def(
           "__init__",
           [](NativeServer* self, nb::handle tables, nb::handle port, nb::handle checkpointer,
-             nb::handle host) {
-            new (self) NativeServer(NativeServer::Start(tables, port, checkpointer, host));
+             nb::handle host, nb::handle progress) {
+            new (self)
+                NativeServer(NativeServer::Start(tables, port, checkpointer, host, progress));
           },
           nb::arg("priority_tables"), nb::arg("port"), nb::arg("checkpointer").none() = nb::none(),
-          nb::kw_only(), nb::arg("host") = "[::]")
+          nb::kw_only(), nb::arg("host") = "[::]", nb::arg("progress").none() = nb::none())
       .def_prop_ro("port", &NativeServer::port)
+      .def("restored", &NativeServer::Restored)
+      .def("Checkpoint", &NativeServer::Checkpoint, nb::arg("timeout").none() = nb::none())
       .def("Stop", &NativeServer::Stop)
       .def("Wait", &NativeServer::Wait, nb::arg("timeout").none() = nb::none());
 }

@@ -3,8 +3,12 @@
 #define REVERB_TF_PYTHON_SERVER_H_
 
 #include "cc/python/numpy_api.h"
+#include "reverb_tf/table.h"
 
 namespace reverb_tf::python {
+
+// (kind, priority_exponent), as item_selectors knows them.
+nb::tuple SelectorRecord(const SelectorOptions& selector);
 
 void DefineTable(nb::module_& m);
 void DefineServer(nb::module_& m);

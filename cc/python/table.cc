@@ -83,6 +83,14 @@ auto WithoutGil(const NativeTable& table, Call&& call) {
 
 }  // namespace
 
+nb::tuple SelectorRecord(const SelectorOptions& selector) {
+  std::string_view name;
+  for (const KindName& known : kKinds) {
+    if (known.kind == selector.kind) name = known.name;
+  }
+  return nb::make_tuple(nb::str(name.data(), name.size()), selector.priority_exponent);
+}
+
 RateLimiterOptions LimiterOptions(nb::handle limiter) {
   if (!nb::hasattr(limiter, "samples_per_insert")) {
     ThrowPython(PyExc_TypeError,

@@ -152,12 +152,12 @@ TEST_F(InsertStreamTest, HalfClosedInsertStreamEndsAndLeavesWhatIsParked) {
 TEST_F(InsertStreamTest, ReadingPausesWhileTheTableHasTooMuchParked) {
   InsertCall insert(stub_.get());
   for (uint64_t key = 1; key <= 12; ++key) insert.stream->Write(OneItem(key, "queue"));
-  insert.stream->WritesDone();
   // Each sample lets one insert pass, which makes the stream read on; all arrive in order.
   SampleCall sample(stub_.get());
   sample.stream->Write(Samples(10, "queue"));
   EXPECT_EQ(sample.ReadKeys(10), (std::vector<uint64_t>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}));
   EXPECT_EQ(insert.ReadKeys(12).size(), 12u);
+  insert.stream->WritesDone();  // not earlier: a half-closed stream need not wait for the table
   EXPECT_TRUE(insert.Finish().ok());
 }
 

@@ -48,10 +48,18 @@ ReverbService::InitializeConnection(grpc::CallbackServerContext*) {
   return new InitializeConnectionReactor();
 }
 
-grpc::ServerUnaryReactor* ReverbService::Checkpoint(grpc::CallbackServerContext* context,
-                                                    const deepmind::reverb::CheckpointRequest*,
-                                                    deepmind::reverb::CheckpointResponse*) {
-  return Finish(context, core::NoCheckpointerError());
+grpc::ServerUnaryReactor* ReverbService::Checkpoint(
+    grpc::CallbackServerContext* context, const deepmind::reverb::CheckpointRequest*,
+    deepmind::reverb::CheckpointResponse* response) {
+  const core::LocalServer& server = tables_->server();
+  if (!server.checkpoint) return Finish(context, core::NoCheckpointerError());
+  grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
+  // Both live until Finish().
+  server.checkpoint([reactor, response](const Result<std::string>& path) {
+    if (path.ok()) response->set_checkpoint_path(*path);
+    reactor->Finish(ToGrpcStatus(path.status()));
+  });
+  return reactor;
 }
 
 grpc::ServerUnaryReactor* ReverbService::MutatePriorities(grpc::CallbackServerContext* context,

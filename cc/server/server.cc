@@ -2,18 +2,24 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
+#include <filesystem>
 #include <random>
 #include <set>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
 
+#include "cc/checkpoint/restore.h"
+#include "cc/checkpoint/store.h"
 #include "cc/core/clock.h"
 #include "cc/core/local_registry.h"
 #include "cc/core/mutex.h"
+#include "cc/server/checkpointer.h"
 #include "cc/server/listen_address.h"
 #include "cc/server/reverb_service.h"
 #include "cc/server/served_tables.h"
@@ -23,13 +29,31 @@ namespace server {
 namespace {
 
 constexpr auto kInterruptPeriod = std::chrono::milliseconds(100);
+// How long a stop waits for a checkpoint that is being written.
+constexpr Duration kCheckpointPatience = std::chrono::seconds(10);
+constexpr Duration kInterruptedPatience = std::chrono::seconds(5);
 
 uint64_t RandomBits() {
   std::random_device device;
   return (static_cast<uint64_t>(device()) << 32) | device();
 }
 
+Status CheckCheckpointOptions(const CheckpointOptions& options) {
+  if (options.path.empty()) {
+    return InvalidArgumentError("the checkpointer's path is empty; expected a folder");
+  }
+  if (options.keep < 1) {
+    return InvalidArgumentError("the checkpointer's keep is " + std::to_string(options.keep) +
+                                "; expected at least 1");
+  }
+  if (options.every < Duration::zero()) {
+    return InvalidArgumentError("the checkpointer's period is negative; expected 0 (none) or more");
+  }
+  return OkStatus();
+}
+
 Status CheckOptions(const ServerOptions& options) {
+  if (options.checkpoint) REVERB_TF_RETURN_IF_ERROR(CheckCheckpointOptions(*options.checkpoint));
   if (options.tables.empty()) {
     return InvalidArgumentError("a server needs at least one table; none was given");
   }
@@ -53,10 +77,13 @@ Status CheckOptions(const ServerOptions& options) {
 
 class ServerImpl final : public Server {
  public:
-  // Not started yet.
-  ServerImpl(ServerOptions options, std::shared_ptr<const ServedTables> tables)
-      : host_(std::move(options.host)),
+  // Not started yet. `checkpointer` may be null.
+  ServerImpl(std::string host, std::shared_ptr<const ServedTables> tables,
+             std::shared_ptr<Checkpointer> checkpointer, RestoreReport restored)
+      : host_(std::move(host)),
         tables_(std::move(tables)),
+        checkpointer_(std::move(checkpointer)),
+        restored_(std::move(restored)),
         service_(tables_, core::Clock::System()) {}
 
   ~ServerImpl() override { Stop(); }
@@ -66,6 +93,11 @@ class ServerImpl final : public Server {
 
   int port() const override { return port_; }
   const std::string& host() const override { return host_; }
+  const RestoreReport& restored() const override { return restored_; }
+  Result<std::string> Checkpoint(const WaitOptions& wait) override {
+    if (checkpointer_ == nullptr) return core::NoCheckpointerError();
+    return checkpointer_->RequestAndWait(wait);
+  }
   void Stop() override;
   Status Wait(const WaitOptions& wait) override;
 
@@ -74,6 +106,8 @@ class ServerImpl final : public Server {
 
   const std::string host_;
   const std::shared_ptr<const ServedTables> tables_;
+  const std::shared_ptr<Checkpointer> checkpointer_;
+  const RestoreReport restored_;
   ReverbService service_;  // outlives grpc_server_
   std::unique_ptr<grpc::Server> grpc_server_;
   int port_ = 0;
@@ -111,6 +145,7 @@ Status ServerImpl::Listen(int port) {
     health->SetServingStatus(true);
     health->SetServingStatus(deepmind::reverb::ReverbService::service_full_name(), true);
   }
+  if (checkpointer_ != nullptr) checkpointer_->Start();
   if (ListensOnLoopback(host_)) {
     core::LocalRegistry::Global()->Add(port_, tables_->shared_server());
   }
@@ -127,6 +162,8 @@ void ServerImpl::Stop() {
     state_ = State::kStopping;
   }
   if (ListensOnLoopback(host_)) core::LocalRegistry::Global()->Remove(port_);
+  // Answers the calls that wait for it.
+  if (checkpointer_ != nullptr) checkpointer_->Stop(kCheckpointPatience, kInterruptedPatience);
   // Ends what is blocked in them; the streams report it to their clients.
   for (const auto& table : tables_->server().tables) table->Close();
   // Cancels every call at once and waits for their reactors, none of which blocks.
@@ -166,19 +203,67 @@ Status ServerImpl::Wait(const WaitOptions& wait) {
   }
 }
 
+// What a server has besides its tables.
+struct Parts {
+  std::shared_ptr<Checkpointer> checkpointer;  // null: none
+  checkpoint::Restored restored;
+};
+
+void PrintWarning(const std::string& line) {
+  std::fprintf(stderr, "reverb_tf: %s\n", line.c_str());
+}
+
+// Loads, before the server exists.
+Result<Parts> MakeParts(const ServerOptions& options, const core::LocalServer& local) {
+  Parts parts;
+  if (!options.checkpoint) return parts;
+  const CheckpointOptions& checkpoint = *options.checkpoint;
+  const Checkpointer::Warn warn = options.warn ? options.warn : PrintWarning;
+  checkpoint::StoreOptions store_options;
+  store_options.format = checkpoint.format;
+  store_options.keep = checkpoint.keep;
+  store_options.warn = warn;
+  // The process may change its working folder later.
+  std::error_code error;
+  const std::filesystem::path root =
+      std::filesystem::absolute(checkpoint::RootOf(store_options.files, checkpoint.path), error);
+  if (error) {
+    return InternalError("cannot find the folder " + checkpoint.path + ": " + error.message());
+  }
+  auto store = std::make_unique<checkpoint::Store>(root.string(), store_options);
+  REVERB_TF_ASSIGN_OR_RETURN(parts.restored,
+                             checkpoint::Restore(store_options.files, checkpoint, options.load,
+                                                 local.tables, store.get()));
+  parts.checkpointer =
+      std::make_shared<Checkpointer>(std::move(store), local.tables, checkpoint.every, warn);
+  return parts;
+}
+
 }  // namespace
 }  // namespace server
 
 Result<std::unique_ptr<Server>> Server::Start(ServerOptions options) {
   REVERB_TF_RETURN_IF_ERROR(server::CheckOptions(options));
+  // Before a long load.
+  REVERB_TF_RETURN_IF_ERROR(server::CheckCanBind(options.host, options.port));
   auto local = std::make_shared<core::LocalServer>();
   local->state_id_high = server::RandomBits();
   local->state_id_low = server::RandomBits();
   for (const auto& table : options.tables) local->tables.push_back(table->impl());
-  const int port = options.port;
+  REVERB_TF_ASSIGN_OR_RETURN(server::Parts parts, server::MakeParts(options, *local));
+  if (parts.checkpointer != nullptr) {
+    local->checkpoint = [checkpointer = parts.checkpointer](auto callback) {
+      checkpointer->Request(std::move(callback));
+    };
+  }
   auto result = std::make_unique<server::ServerImpl>(
-      std::move(options), std::make_shared<server::ServedTables>(std::move(local)));
-  REVERB_TF_RETURN_IF_ERROR(result->Listen(port));
+      std::move(options.host), std::make_shared<server::ServedTables>(std::move(local)),
+      std::move(parts.checkpointer), std::move(parts.restored.report));
+  const Status listening = result->Listen(options.port);
+  if (!listening.ok()) {
+    for (const auto& table : parts.restored.filled) table->Reset().IgnoreError();
+    return listening;
+  }
   return std::unique_ptr<Server>(std::move(result));
 }
 

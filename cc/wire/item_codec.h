@@ -15,6 +15,9 @@
 
 namespace reverb_tf::wire {
 
+// Items that were sampled more often are not accepted: adding to it does not overflow.
+inline constexpr int32_t kMaxTimesSampled = 1 << 30;
+
 // An item to be written. Does not own anything.
 struct ItemView {
   uint64_t key = 0;

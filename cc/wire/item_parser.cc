@@ -8,9 +8,6 @@
 namespace reverb_tf::wire {
 namespace {
 
-// More than any table counts to; adding to it does not overflow.
-constexpr int32_t kMaxTimesSampled = 1 << 30;
-
 // Numbers the distinct chunks of an item in the order of their first use.
 class ChunkNumbers {
  public:

@@ -3,7 +3,6 @@
 #include "proto/schema.pb.h"
 
 namespace reverb_tf::wire {
-namespace {
 
 void FillSelector(const SelectorOptions& from, bool is_deterministic,
                   deepmind::reverb::KeyDistributionOptions* to) {
@@ -29,8 +28,6 @@ void FillSelector(const SelectorOptions& from, bool is_deterministic,
       return;
   }
 }
-
-}  // namespace
 
 void FillTableInfo(const core::TableInfo& from, deepmind::reverb::TableInfo* info) {
   info->set_name(from.name);

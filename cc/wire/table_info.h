@@ -7,10 +7,15 @@
 #include "cc/core/table.h"
 
 namespace deepmind::reverb {
+class KeyDistributionOptions;
 class TableInfo;
 }  // namespace deepmind::reverb
 
 namespace reverb_tf::wire {
+
+// `to` must be empty.
+void FillSelector(const SelectorOptions& from, bool is_deterministic,
+                  deepmind::reverb::KeyDistributionOptions* to);
 
 // `info` must be empty. A signature that is not a StructuredValue is left out (tables are made with
 // valid ones).

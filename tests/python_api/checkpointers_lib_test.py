@@ -1,4 +1,4 @@
-"""Checkpointers: what can be said about them while checkpoints are not written."""
+"""Checkpointers as descriptions."""
 
 import pathlib
 
@@ -13,9 +13,9 @@ from tests.python_api import support
 def test_temporary_folder():
     checkpointer = checkpointers_lib.TempDirCheckpointer()
     assert isinstance(checkpointer.internal_checkpointer(), pybind.Checkpointer)
-    folder = pathlib.Path(checkpointer.path)
-    assert folder.is_dir() and checkpointer.internal_checkpointer().path == str(folder)
-    folder.rmdir()
+    assert checkpointer.internal_checkpointer().path == checkpointer.path
+    assert not pathlib.Path(checkpointer.path).exists()
+    assert checkpointer.path != checkpointers_lib.TempDirCheckpointer().path
 
 
 def test_default_checkpointer_keeps_its_settings(tmp_path):
@@ -24,6 +24,7 @@ def test_default_checkpointer_keeps_its_settings(tmp_path):
     assert checkpointer.fallback_checkpoint_path == tmp_path
     native = checkpointer.internal_checkpointer()
     assert (native.path, native.fallback_checkpoint_path) == ("a", str(tmp_path))
+    assert (native.format, native.keep, native.every) == ("incremental", 1, None)
     assert "'a'" in repr(checkpointer) and "'a'" in repr(native)
     with pytest.raises(AttributeError):
         native.path = "b"
@@ -34,22 +35,27 @@ def test_what_is_used_by_default(group):
     checkpointer = reverb.checkpointers.default_checkpointer(group)
     assert type(checkpointer) is checkpointers_lib.TempDirCheckpointer
     assert isinstance(checkpointer, reverb.checkpointers.CheckpointerBase)
-    pathlib.Path(checkpointer.path).rmdir()
 
 
 @pytest.mark.parametrize(
-    "arguments, error",
+    "arguments, settings, error",
     [
-        (("a", "some group"), ValueError),
-        (("a", None), TypeError),
-        (("",), ValueError),
-        ((3,), TypeError),
-        (("a", "", ""), ValueError),
+        (("a", "some group"), {}, ValueError),
+        (("a", None), {}, TypeError),
+        (("",), {}, ValueError),
+        ((3,), {}, TypeError),
+        (("a", "", ""), {}, ValueError),
+        (("a",), {"format": "zip"}, ValueError),
+        (("a",), {"keep": 0}, ValueError),
+        (("a",), {"keep": 1.5}, TypeError),
+        (("a",), {"every": 0}, ValueError),
+        (("a",), {"every": float("nan")}, ValueError),
+        (("a",), {"every": "often"}, TypeError),
     ],
 )
-def test_settings_that_cannot_work(arguments, error):
+def test_settings_that_cannot_work(arguments, settings, error):
     with pytest.raises(error):
-        checkpointers_lib.DefaultCheckpointer(*arguments).internal_checkpointer()
+        checkpointers_lib.DefaultCheckpointer(*arguments, **settings).internal_checkpointer()
 
 
 def test_the_base_class_is_abstract():
@@ -57,19 +63,16 @@ def test_the_base_class_is_abstract():
         checkpointers_lib.CheckpointerBase()
 
 
-def test_a_server_does_not_take_what_it_would_not_keep(tmp_path):
-    table = reverb.Table.queue("q", 1)
-    checkpointer = checkpointers_lib.DefaultCheckpointer(tmp_path)
-    with pytest.raises(NotImplementedError, match="checkpoint"):
-        reverb.Server([table], checkpointer=checkpointer)
-    with pytest.raises(NotImplementedError, match="checkpoint"):
-        pybind.Server([table.internal_table], 0, checkpointer.internal_checkpointer())
+def test_a_server_takes_nothing_but_checkpointers():
+    with pytest.raises(TypeError, match="checkpointer"):
+        reverb.Server([reverb.Table.queue("q", 1)], checkpointer="somewhere")
 
 
-def test_a_checkpoint_of_a_server_without_checkpointer(serve):
-    client = reverb.Client(serve('[reverb.Table.queue("q", 1)]').address)
+def test_a_checkpoint_of_a_server_without_checkpointer():
+    native = pybind.Server([reverb.Table.queue("q", 1).internal_table], 0)
     with pytest.raises(ValueError, match="no checkpointer"):
-        client.checkpoint()
+        reverb.Client(f"localhost:{native.port}").checkpoint()
+    native.Stop()
 
 
 def test_a_checkpoint_of_a_server_that_is_not_there():

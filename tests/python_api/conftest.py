@@ -1,9 +1,13 @@
+import signal
 from unittest import mock
 
 import pytest
 
 from reverb_tf import trajectory_writer
 from tests.python_api import fake_writer, support
+
+# Where the tests run in the background, a shell may have told them to ignore Ctrl-C; scripts would inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(params=["local", "grpc"])

@@ -353,8 +353,3 @@ def test_a_server_that_is_dropped_says_so(caplog):
     assert str(port) in caplog.text
     with pytest.raises(errors.ReverbError):
         reverb.Client(f"localhost:{port}").server_info(timeout=0.2)
-
-
-def test_a_checkpointer_is_refused():
-    with pytest.raises(NotImplementedError):
-        reverb.Server([make_table()], checkpointer=object())

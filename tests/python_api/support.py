@@ -50,7 +50,8 @@ class RemoteServer:
             self._process.wait(PATIENCE)
             raise RuntimeError("the server did not start")
         self.port = int(line)
-        self.address = f"localhost:{self.port}"
+        # Not "localhost", which is ::1 first: another program may listen on that port there.
+        self.address = f"127.0.0.1:{self.port}"
 
     def stop(self) -> None:
         """Stops it as a program would."""

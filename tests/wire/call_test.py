@@ -1,6 +1,8 @@
 """Unary calls, health, reflection and the end of the server, as an independent client sees them."""
 
 import math
+import pathlib
+import shutil
 
 import grpc
 import pytest
@@ -8,6 +10,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
 import reverb_tf
+from reverb_tf import pybind
 from reverb_tf.proto import reverb_service_pb2 as service_pb2
 from tests.wire.support import TIMEOUT, Peer, Stream, add_item, make_request
 
@@ -41,10 +44,24 @@ def test_unary_calls_to_unknown_tables(peer: Peer, method: str, request_message)
     assert error.value.details() == "Priority table nowhere was not found"
 
 
-def test_checkpoint_without_checkpointer(peer: Peer):
+def test_checkpoint(peer: Peer):
+    response = peer.unary(
+        "Checkpoint", service_pb2.CheckpointRequest(), service_pb2.CheckpointResponse
+    )
+    folder = pathlib.Path(response.checkpoint_path)
+    assert (folder / "DONE").is_file()
+    shutil.rmtree(folder.parent)
+
+
+def test_checkpoint_without_checkpointer():
+    table = reverb_tf.Table.queue("queue", 1).internal_table
+    server = pybind.Server([table], 0, host="127.0.0.1")
+    peer = Peer(server.port)
     with pytest.raises(grpc.RpcError) as error:
         peer.unary("Checkpoint", service_pb2.CheckpointRequest(), service_pb2.CheckpointResponse)
     assert error.value.code() == grpc.StatusCode.INVALID_ARGUMENT
+    peer.channel.close()
+    server.Stop()
 
 
 def test_initialize_connection_gives_no_address(peer: Peer):
