@@ -1,8 +1,8 @@
 """Replay and data transport for machine learning.
 
 A Server holds Tables of experience; a Client inserts into them and samples from them; a TrajectoryWriter writes steps
-and items made of them. TFClient and TrajectoryDataset do the same inside TensorFlow graphs and need TensorFlow; nothing
-else does.
+and items made of them. TFClient, TimestepDataset and TrajectoryDataset do the same inside TensorFlow graphs, and
+PatternDataset makes items of a dataset of steps; those need TensorFlow, nothing else does.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -35,7 +35,9 @@ if TYPE_CHECKING:
     from reverb_tf import structured_writer
     from reverb_tf import structured_writer as structured
     from reverb_tf.checkpoints import CheckpointReader, checkpoint_reader
+    from reverb_tf.pattern_dataset import PatternDataset
     from reverb_tf.tf_client import TFClient
+    from reverb_tf.timestep_dataset import TimestepDataset
     from reverb_tf.trajectory_dataset import TrajectoryDataset
 
 __all__ = [
@@ -43,6 +45,7 @@ __all__ = [
     "CheckpointReader",
     "Client",
     "DeadlineExceededError",
+    "PatternDataset",
     "ReplaySample",
     "ReverbError",
     "SampleInfo",
@@ -50,6 +53,7 @@ __all__ = [
     "TFClient",
     "Table",
     "TensorSpec",
+    "TimestepDataset",
     "TrajectoryColumn",
     "TrajectoryDataset",
     "TrajectoryWriter",
@@ -76,7 +80,9 @@ __all__ = [
 # What is loaded when it is first touched: it needs TensorFlow or protobuf. Names, and the modules they are in.
 _LAZY_NAMES = {
     "CheckpointReader": "checkpoints",
+    "PatternDataset": "pattern_dataset",
     "TFClient": "tf_client",
+    "TimestepDataset": "timestep_dataset",
     "TrajectoryDataset": "trajectory_dataset",
     "checkpoint_reader": "checkpoints",
 }

@@ -128,7 +128,19 @@ Result<std::vector<std::string_view>> Sample::Impl::ReadStrings(int i, int64_t f
   return strings;
 }
 
+Status Sample::Impl::CheckIsMadeOfSteps(const std::string& table) const {
+  for (int i = 1; i < num_columns(); ++i) {
+    if (column(i).num_rows == column(0).num_rows) continue;
+    return InvalidArgumentError(
+        "An item of table '" + table + "' cannot be decomposed into timesteps: column 0 has " +
+        std::to_string(column(0).num_rows) + " steps, column " + std::to_string(i) + " has " +
+        std::to_string(column(i).num_rows) + ".");
+  }
+  return OkStatus();
+}
+
 Status Sample::Impl::Check(const SamplerOptions& options) const {
+  if (options.timesteps) REVERB_TF_RETURN_IF_ERROR(CheckIsMadeOfSteps(options.table));
   if (!options.expected) return OkStatus();
   const std::vector<TensorSpec>& expected = *options.expected;
   const char* const source = options.expected_is_signature ? "table signature" : "requested types";
@@ -141,12 +153,15 @@ Status Sample::Impl::Check(const SamplerOptions& options) const {
   }
   for (int i = 0; i < num_columns(); ++i) {
     const ColumnView& view = column(i);
-    if (expected[i].Accepts(view.dtype, view.dims, view.rank)) continue;
+    const int axes = options.timesteps && !view.squeezed ? 1 : 0;  // that a step does not have
+    const int64_t* const dims = view.dims + axes;
+    const int32_t rank = view.rank - axes;
+    if (expected[i].Accepts(view.dtype, dims, rank)) continue;
     return InvalidArgumentError(
         "Received incompatible tensor at flattened index " + std::to_string(i) + " from table '" +
         options.table +
         "'.  Specification has (dtype, shape): " + client::DTypeAndShape(expected[i]) +
-        ".  Tensor has (dtype, shape): " + client::DTypeAndShape(view.dtype, view.dims, view.rank) +
+        ".  Tensor has (dtype, shape): " + client::DTypeAndShape(view.dtype, dims, rank) +
         ".\nThe specification is the " + source + ".");
   }
   return OkStatus();

@@ -46,6 +46,7 @@ class Sample::Impl {
   // i, in order.
   template <typename Read>
   Status ForRows(int i, int64_t first, int64_t count, Read read) const;
+  Status CheckIsMadeOfSteps(const std::string& table) const;
   Status CheckRange(int i, int64_t first, int64_t count) const;
 
   SampleInfo info_;

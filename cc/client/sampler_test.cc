@@ -294,6 +294,52 @@ TEST_F(SamplerTest, ExpectationsAreCheckedWithTheContractsText) {
   EXPECT_EQ(TryNext().code(), StatusCode::kInvalidArgument);
 }
 
+TEST_F(SamplerTest, ExpectationsOfStepsHaveNoLeadingAxis) {
+  SamplerOptions options = Options(-1, 2);
+  options.timesteps = true;
+  TensorSpec spec;
+  spec.dtype = DType::kFloat32;
+  options.expected = {spec};
+  Start(options);
+  EXPECT_FALSE(TryNext().ok());
+  transport_->sample_stream().Deliver(Items(1));
+  EXPECT_TRUE(TryNext().ok());
+
+  options.expected->front().dims = {2};
+  Start(options);
+  EXPECT_FALSE(TryNext().ok());
+  transport_->sample_stream().Deliver(Items(1));
+  EXPECT_THAT(TryNext().message(),
+              HasSubstr("Specification has (dtype, shape): (float, [2]).  Tensor has (dtype, "
+                        "shape): (float, [])."));
+}
+
+TEST_F(SamplerTest, ItemsOfUnequalColumnsHaveNoSteps) {
+  const auto items = [] {
+    const std::vector<core::Column> columns = {{0, 1, false}, {1, 1, false}};
+    const std::vector<core::ChunkSlice> slices = {{0, 0, 3, 0}, {0, 1, 2, 0}};
+    std::vector<core::SampledItem> result(1);
+    result[0].trajectory =
+        core::Trajectory::Create({core::MakeTestChunk(1, 1, 3)}, columns, slices).value();
+    return result;
+  };
+  SamplerOptions options = Options(-1, 2);
+  Start(options);
+  EXPECT_FALSE(TryNext().ok());
+  transport_->sample_stream().Deliver(items());
+  EXPECT_TRUE(TryNext().ok());
+
+  options.timesteps = true;
+  Start(options);
+  EXPECT_FALSE(TryNext().ok());
+  transport_->sample_stream().Deliver(items());
+  const Status status = TryNext();
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(status.message(),
+              HasSubstr("An item of table 't' cannot be decomposed into timesteps: column 0 has 3 "
+                        "steps, column 1 has 2."));
+}
+
 TEST_F(SamplerTest, WaitEndsByTheClock) {
   Start(Options(-1, 2));
   Status status;

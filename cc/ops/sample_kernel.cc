@@ -43,22 +43,12 @@ absl::Status WriteInfo(OpKernelContext* ctx, const SampleInfo& info) {
   return WriteScalar<int32_t>(ctx, 4, info.times_sampled);
 }
 
-// Errors in the number or length of columns.
-absl::Status CheckColumns(const Sample& sample, const std::string& table, int num_requested) {
-  if (sample.num_columns() != num_requested) {
-    return absl::InvalidArgumentError("Inconsistent number of tensors received from table '" +
-                                      table + "'.  Received " +
-                                      std::to_string(sample.num_columns()) + " tensors, but " +
-                                      std::to_string(num_requested) + " were requested.");
-  }
-  for (int i = 1; i < sample.num_columns(); ++i) {
-    if (sample.column(i).num_rows == sample.column(0).num_rows) continue;
-    return absl::InvalidArgumentError(
-        "An item of table '" + table + "' cannot be decomposed into timesteps: column 0 has " +
-        std::to_string(sample.column(0).num_rows) + " steps, column " + std::to_string(i) +
-        " has " + std::to_string(sample.column(i).num_rows) + ".");
-  }
-  return absl::OkStatus();
+absl::Status CheckNumColumns(const Sample& sample, const std::string& table, int num_requested) {
+  if (sample.num_columns() == num_requested) return absl::OkStatus();
+  return absl::InvalidArgumentError("Inconsistent number of tensors received from table '" + table +
+                                    "'.  Received " + std::to_string(sample.num_columns()) +
+                                    " tensors, but " + std::to_string(num_requested) +
+                                    " were requested.");
 }
 
 class SampleKernel : public tensorflow::AsyncOpKernel {
@@ -111,7 +101,7 @@ class SampleKernel : public tensorflow::AsyncOpKernel {
  private:
   absl::Status WriteOutputs(OpKernelContext* ctx, const std::string& table,
                             const Sample& sample) const {
-    TF_RETURN_IF_ERROR(CheckColumns(sample, table, ctx->num_outputs() - kNumInfoTensors));
+    TF_RETURN_IF_ERROR(CheckNumColumns(sample, table, ctx->num_outputs() - kNumInfoTensors));
     TF_RETURN_IF_ERROR(WriteInfo(ctx, sample.info()));
     for (int i = 0; i < sample.num_columns(); ++i)
       TF_RETURN_IF_ERROR(WriteColumn(ctx, table, sample, i));

@@ -19,6 +19,7 @@ Result<std::shared_ptr<Sampler>> SamplerPool::Take(const std::string& table) {
   options.max_in_flight_samples_per_worker = 1;
   options.num_workers = 1;
   options.on_demand = true;
+  options.timesteps = true;
   Result<std::unique_ptr<Sampler>> sampler = client_->NewSampler(options);
   if (!sampler.ok()) return sampler.status();
   return std::shared_ptr<Sampler>(std::move(sampler).value());

@@ -1,9 +1,9 @@
-"""The generated messages, under the paths that dm-reverb gives them."""
+"""The generated messages and op wrappers, under the paths that dm-reverb gives them."""
 
 import importlib
 from typing import Any
 
-_MODULES = ("checkpointing", "patterns_pb2", "schema_pb2")
+_MODULES = ("checkpointing", "ops", "patterns_pb2", "schema_pb2")
 
 
 def __getattr__(name: str) -> Any:

@@ -115,9 +115,69 @@ def test_modules_that_need_tensorflow_come_when_asked_for():
             import reverb
             assert "tensorflow" not in sys.modules
             import reverb.tf_client
-            from reverb import TrajectoryDataset
+            from reverb import PatternDataset, TimestepDataset, TrajectoryDataset
             assert reverb.tf_client is reverb_tf.tf_client
+            assert PatternDataset is reverb.pattern_dataset.PatternDataset
+            assert TimestepDataset is reverb.timestep_dataset.TimestepDataset
             assert TrajectoryDataset is reverb.trajectory_dataset.TrajectoryDataset
+            import reverb.timestep_dataset
+            assert reverb.timestep_dataset is reverb_tf.timestep_dataset
+            """
+        )
+        == ""
+    )
+
+
+_OP_WRAPPERS = {
+    "reverb_client": "ReverbClient",
+    "reverb_client_insert": "ReverbClientInsert",
+    "reverb_client_sample": "ReverbClientSample",
+    "reverb_client_update_priorities": "ReverbClientUpdatePriorities",
+    "reverb_pattern_dataset": "ReverbPatternDataset",
+    "reverb_timestep_dataset": "ReverbTimestepDataset",
+    "reverb_trajectory_dataset": "ReverbTrajectoryDataset",
+}
+
+
+@pytest.mark.parametrize("how", ["import {0}", "from reverb.cc.ops import gen_reverb_ops", "pass"])
+def test_op_wrappers(how):
+    pytest.importorskip("tensorflow")
+    pytest.importorskip("reverb_tf.trajectory_dataset", exc_type=ImportError)
+    assert (
+        output(
+            f"""
+            import sys
+            import reverb_tf
+            reverb_tf.install_as_reverb()
+            import reverb
+            reverb.cc.ops
+            assert "tensorflow" not in sys.modules
+            {how.format("reverb.cc.ops.gen_reverb_ops")}
+            ops = reverb.cc.ops.gen_reverb_ops
+            assert ops is reverb_tf.cc.ops.gen_reverb_ops is sys.modules["reverb_tf.cc.ops.gen_reverb_ops"]
+            import tensorflow as tf
+            with tf.Graph().as_default() as graph:
+                handle = ops.reverb_client(server_address="localhost:1", container="", shared_name="", name="a")
+                common = dict(handle=handle, table="t")
+                ops.reverb_client_sample(**common, Toutput_list=[tf.int32], name="b")
+                priorities = tf.constant([1.0], tf.float64)
+                ops.reverb_client_update_priorities(**common, keys=[1], priorities=priorities, name="c")
+                ops.reverb_client_insert(handle=handle, data=[1], tables=["t"], priorities=priorities, name="d")
+                for make in (ops.reverb_timestep_dataset, ops.reverb_trajectory_dataset):
+                    make(
+                        server_address="localhost:1", table="t", max_in_flight_samples_per_worker=1,
+                        num_workers_per_iterator=1, max_samples_per_stream=1, rate_limiter_timeout_ms=1,
+                        max_samples=1, dtypes=[tf.int32], shapes=[[]], name="e",
+                    )
+                steps = tf.data.Dataset.range(3)
+                ops.reverb_pattern_dataset(
+                    dataset=steps._variant_tensor, other_arguments=[], clear_after_episode=True, configs=["c"],
+                    is_end_of_episode=tf.function(lambda x: x > 1).get_concrete_function(tf.TensorSpec([], tf.int64)),
+                    dtypes=[tf.int64], shapes=[[]], name="f",
+                )
+                found = sorted(o.type for o in graph.get_operations() if o.type.startswith("Reverb"))
+                assert found == {sorted(_OP_WRAPPERS.values())}, found
+            assert {set(_OP_WRAPPERS)} == {{name for name in vars(ops) if name.startswith("reverb_")}}
             """
         )
         == ""

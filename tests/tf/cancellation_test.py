@@ -6,7 +6,7 @@ import tensorflow as tf
 from tensorflow.python.eager import cancellation
 
 import reverb_tf as reverb
-from tests.tf.support import uniform_table, wait_until_blocked
+from tests.tf.support import dataset_of, uniform_table, wait_until_blocked
 
 v1 = tf.compat.v1
 
@@ -16,15 +16,9 @@ def service(make_service):
     return make_service(uniform_table("dist"), reverb.Table.queue("queue", 1))
 
 
-def dataset_of(service, **options):
-    return reverb.TrajectoryDataset(
-        service.address,
-        "dist",
-        dtypes=tf.int64,
-        shapes=tf.TensorShape([None]),
-        max_in_flight_samples_per_worker=1,
-        **options,
-    )
+@pytest.fixture(params=["TimestepDataset", "TrajectoryDataset"])
+def kind(request):
+    return getattr(reverb, request.param)
 
 
 def insert_op(service, table):
@@ -38,8 +32,8 @@ def sample_op(service):
 
 
 @pytest.mark.parametrize("workers", [1, 3])
-def test_session_closed_while_get_next_is_blocked(service, graph, in_thread, workers):
-    dataset = dataset_of(service, num_workers_per_iterator=workers)
+def test_session_closed_while_get_next_is_blocked(service, kind, graph, in_thread, workers):
+    dataset = dataset_of(service, kind=kind, num_workers_per_iterator=workers)
     iterator = v1.data.make_initializable_iterator(dataset)
     element = iterator.get_next()
     session = v1.Session()
@@ -51,8 +45,10 @@ def test_session_closed_while_get_next_is_blocked(service, graph, in_thread, wor
         blocked.result(timeout=10)
 
 
-def test_session_closed_while_a_prefetched_get_next_is_blocked(service, graph, in_thread):
-    iterator = v1.data.make_initializable_iterator(dataset_of(service).batch(2).prefetch(1))
+def test_session_closed_while_a_prefetched_get_next_is_blocked(service, kind, graph, in_thread):
+    iterator = v1.data.make_initializable_iterator(
+        dataset_of(service, kind=kind).batch(2).prefetch(1)
+    )
     element = iterator.get_next()
     session = v1.Session()
     session.run(iterator.initializer)
@@ -159,8 +155,8 @@ def test_server_stopped_while_a_sample_op_is_blocked(service, graph, in_thread):
             blocked.result(timeout=90)
 
 
-def test_server_stopped_while_get_next_is_blocked(service, in_thread):
-    iterator = iter(dataset_of(service))
+def test_server_stopped_while_get_next_is_blocked(service, kind, in_thread):
+    iterator = iter(dataset_of(service, kind=kind))
     blocked = in_thread(lambda: next(iterator))
     wait_until_blocked(blocked)
     service.server.stop()
@@ -168,15 +164,13 @@ def test_server_stopped_while_get_next_is_blocked(service, in_thread):
         blocked.result(timeout=90)
 
 
-def test_iterators_dropped_while_samples_are_buffered(service):
+def test_iterators_dropped_while_samples_are_buffered(service, kind):
     service.write("dist", range(10))
     for _ in range(5):
         iterator = iter(
-            reverb.TrajectoryDataset(
-                service.address,
-                "dist",
-                dtypes=tf.int64,
-                shapes=tf.TensorShape([None]),
+            dataset_of(
+                service,
+                kind=kind,
                 max_in_flight_samples_per_worker=100,
                 num_workers_per_iterator=3,
             )

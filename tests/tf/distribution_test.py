@@ -1,25 +1,19 @@
-"""The dataset under a distribution strategy with four virtual CPUs."""
+"""The datasets under a distribution strategy with four virtual CPUs."""
 
 import pytest
 import tensorflow as tf
 
 import reverb_tf as reverb
-from tests.tf.support import uniform_table
+from tests.tf.support import dataset_of, uniform_table
 
 
-@pytest.fixture
-def dataset(make_service):
+@pytest.fixture(params=["TimestepDataset", "TrajectoryDataset"])
+def dataset(make_service, request):
     service = make_service(uniform_table("dist"))
     service.write("dist", range(10))
 
     def make(_=None):
-        return reverb.TrajectoryDataset(
-            service.address,
-            "dist",
-            dtypes=tf.int64,
-            shapes=tf.TensorShape([None]),
-            max_in_flight_samples_per_worker=1,
-        )
+        return dataset_of(service, kind=getattr(reverb, request.param))
 
     return make
 
@@ -38,11 +32,11 @@ def test_distribute_datasets_from_function(dataset, strategy):
 
     @tf.function
     def step(sample):
-        return strategy.run(lambda s: s.data, args=(sample,))
+        return strategy.run(lambda s: s.data["x"], args=(sample,))
 
     steps = [strategy.experimental_local_results(step(sample)) for sample in distributed]
     assert [len(replicas) for replicas in steps] == [4, 4]
-    assert all(0 <= int(value[0]) < 10 for replicas in steps for value in replicas)
+    assert all(0 <= int(tf.reshape(value, [1])[0]) < 10 for replicas in steps for value in replicas)
 
 
 @pytest.mark.parametrize("policy", ["AUTO", "DATA", "OFF"])
@@ -53,4 +47,4 @@ def test_distribute_dataset(dataset, strategy, policy):
     steps = list(strategy.experimental_distribute_dataset(batched))
     assert len(steps) == 2
     for sample in steps:
-        assert [len(v) for v in strategy.experimental_local_results(sample.data)] == [2] * 4
+        assert [len(v) for v in strategy.experimental_local_results(sample.data["x"])] == [2] * 4

@@ -98,16 +98,18 @@ def test_update_priorities_inputs(handle, ops):
         update("t", [1], [[1.0]])
 
 
-def test_dataset(graph, ops):
-    dataset = ops.reverb_trajectory_dataset(
-        server_address="localhost:1", table="t", dtypes=[tf.int32], shapes=[[]]
-    )
+@pytest.mark.parametrize("name", ["reverb_timestep_dataset", "reverb_trajectory_dataset"])
+def test_dataset(graph, ops, name):
+    def make(server_address):
+        return getattr(ops, name)(
+            server_address=server_address, table="t", dtypes=[tf.int32], shapes=[[]]
+        )
+
+    dataset = make("localhost:1")
     assert dataset.dtype == tf.variant
     assert dataset.shape == []
     with pytest.raises(ValueError, match="must be rank 0"):
-        ops.reverb_trajectory_dataset(
-            server_address=["localhost:1"], table="t", dtypes=[tf.int32], shapes=[[]]
-        )
+        make(["localhost:1"])
 
 
 def test_all_ops_are_stateful_and_documented(graph, ops):
@@ -117,16 +119,18 @@ def test_all_ops_are_stateful_and_documented(graph, ops):
     update = ops.reverb_client_update_priorities(
         handle=handle, table="t", keys=[], priorities=tf.constant([], tf.float64)
     )
-    dataset = ops.reverb_trajectory_dataset(
-        server_address="localhost:1", table="t", dtypes=[tf.int32], shapes=[[]]
-    )
-    for op in (handle.op, sample.key.op, insert_op, update, dataset.op):
+    datasets = [
+        wrapper(server_address="localhost:1", table="t", dtypes=[tf.int32], shapes=[[]])
+        for wrapper in (ops.reverb_timestep_dataset, ops.reverb_trajectory_dataset)
+    ]
+    for op in (handle.op, sample.key.op, insert_op, update, *(d.op for d in datasets)):
         assert op.op_def.is_stateful
     for wrapper in (
         ops.reverb_client,
         ops.reverb_client_sample,
         ops.reverb_client_insert,
         ops.reverb_client_update_priorities,
+        ops.reverb_timestep_dataset,
         ops.reverb_trajectory_dataset,
     ):
         assert len(wrapper.__doc__) > 100

@@ -94,15 +94,21 @@ def dataset_of(
     table: str = "dist",
     dtypes: Any = None,
     shapes: Any = None,
+    kind: Any = None,
     **options: Any,
-) -> reverb.TrajectoryDataset:
-    """A dataset of a table, by default of trajectories {"x": int64}."""
+) -> Any:
+    """A dataset of a table, by default of trajectories {"x": int64}, or of such steps.
+
+    `kind` is TrajectoryDataset (the default) or TimestepDataset.
+    """
+    kind = kind or reverb.TrajectoryDataset
+    dims = [] if kind is reverb.TimestepDataset else [None]
     options.setdefault("max_in_flight_samples_per_worker", 1)
-    return reverb.TrajectoryDataset(
+    return kind(
         service.address,
         table,
         dtypes={"x": tf.int64} if dtypes is None else dtypes,
-        shapes={"x": tf.TensorShape([None])} if shapes is None else shapes,
+        shapes={"x": tf.TensorShape(dims)} if shapes is None else shapes,
         **options,
     )
 

@@ -32,6 +32,9 @@ struct SamplerOptions {
 
   // What the columns must look like (checked on every sample); nullopt: not checked.
   std::optional<std::vector<TensorSpec>> expected;
+  // True: items are taken apart into steps. `expected` is then what a step looks like (no leading
+  // axis), and an item whose columns differ in their number of rows is INVALID_ARGUMENT.
+  bool timesteps = false;
   // How `expected` came about, for the error text: a table signature or what the caller requested.
   bool expected_is_signature = true;
 };

@@ -1,9 +1,10 @@
-"""TrajectoryDataset: options, element spec, serialisation."""
+"""TimestepDataset and TrajectoryDataset: options, element spec, serialisation."""
 
 import pytest
 import tensorflow as tf
 
 import reverb_tf as reverb
+from reverb_tf._tf import op_library
 from tests.tf.support import dataset_of, uniform_table
 
 v1 = tf.compat.v1
@@ -15,6 +16,20 @@ def service(make_service):
         uniform_table("dist"),
         reverb.Table.queue("queue", 100),
     )
+
+
+@pytest.fixture(params=["TimestepDataset", "TrajectoryDataset"])
+def kind(request):
+    return getattr(reverb, request.param)
+
+
+@pytest.fixture
+def wrapper(kind):
+    """Of the kind's op."""
+    ops = op_library.ops()
+    if kind is reverb.TimestepDataset:
+        return ops.reverb_timestep_dataset
+    return ops.reverb_trajectory_dataset
 
 
 # Options.
@@ -30,10 +45,10 @@ def service(make_service):
         ("max_samples", [0, -2], "must be an integer >= 1 or -1"),
     ],
 )
-def test_options_out_of_range(option, bad, text):
+def test_options_out_of_range(kind, option, bad, text):
     for value in bad:
         with pytest.raises(ValueError, match=text) as error:
-            reverb.TrajectoryDataset(
+            kind(
                 "localhost:1",
                 "t",
                 tf.int64,
@@ -54,9 +69,9 @@ def test_options_out_of_range(option, bad, text):
         ("max_samples", [-1, 1, 3]),
     ],
 )
-def test_options_in_range(option, good):
+def test_options_in_range(kind, option, good):
     for value in good:
-        reverb.TrajectoryDataset(
+        kind(
             "localhost:1",
             "t",
             tf.int64,
@@ -65,15 +80,13 @@ def test_options_in_range(option, good):
         )
 
 
-def test_structures_must_agree():
+def test_structures_must_agree(kind):
     with pytest.raises((ValueError, TypeError)):
-        reverb.TrajectoryDataset("localhost:1", "t", [tf.int64], [tf.TensorShape([])] * 2, 1)
+        kind("localhost:1", "t", [tf.int64], [tf.TensorShape([])] * 2, 1)
 
 
-def test_the_op_checks_its_attributes(graph):
+def test_the_op_checks_its_attributes(graph, wrapper):
     """Graphs are made by other programs too."""
-    from reverb_tf._tf import op_library
-
     info_dtypes = list(reverb.SampleInfo.tf_dtypes())
     info_shapes = list(reverb.SampleInfo.tf_shapes())
     good = {"dtypes": info_dtypes, "shapes": info_shapes}
@@ -86,17 +99,16 @@ def test_the_op_checks_its_attributes(graph):
         ({"dtypes": info_dtypes, "shapes": info_shapes[:4]}, "same number"),
         ({"dtypes": info_dtypes[::-1], "shapes": info_shapes}, "Component 0"),
     ):
-        dataset = op_library.ops().reverb_trajectory_dataset(
-            server_address="localhost:1", table="t", **attributes
-        )
+        dataset = wrapper(server_address="localhost:1", table="t", **attributes)
         with v1.Session() as session:
             with pytest.raises(tf.errors.InvalidArgumentError, match=text):
                 session.run(dataset.op)
 
 
-def test_element_spec(service):
+def test_element_spec(service, kind):
     dataset = dataset_of(
         service,
+        kind=kind,
         dtypes={"a": [tf.int64, tf.float32], "b": tf.string},
         shapes={"a": [tf.TensorShape([None]), tf.TensorShape(None)], "b": tf.TensorShape([2])},
     )
@@ -110,8 +122,8 @@ def test_element_spec(service):
     }
 
 
-def test_properties(service):
-    dataset = dataset_of(service, max_samples=3)
+def test_properties(service, kind):
+    dataset = dataset_of(service, kind=kind, max_samples=3)
     assert dataset.cardinality() == tf.data.UNKNOWN_CARDINALITY
     with pytest.raises(TypeError):
         len(dataset)
@@ -121,11 +133,12 @@ def test_properties(service):
 # Serialisation.
 
 
-def test_the_dataset_is_serialisable(service):
+def test_the_dataset_is_serialisable(service, kind):
     service.write("queue", range(3))
     dataset = dataset_of(
         service,
         "queue",
+        kind=kind,
         max_samples=3,
         num_workers_per_iterator=1,
         max_samples_per_stream=2,
@@ -136,7 +149,7 @@ def test_the_dataset_is_serialisable(service):
         input_dataset=dataset._variant_tensor, external_state_policy=1
     )
     definition = tf.compat.v1.GraphDef.FromString(graph.numpy())
-    (node,) = [n for n in definition.node if n.op == "ReverbTrajectoryDataset"]
+    (node,) = [n for n in definition.node if n.op == f"Reverb{kind.__name__}"]
     assert node.attr["max_samples"].i == 3
     assert node.attr["max_samples_per_stream"].i == 2
     assert node.attr["rate_limiter_timeout_ms"].i == 50
@@ -146,9 +159,9 @@ def test_the_dataset_is_serialisable(service):
         tf.raw_ops.DatasetToGraphV2(input_dataset=dataset._variant_tensor, external_state_policy=2)
 
 
-def test_an_iterator_cannot_be_saved(service, tmp_path):
+def test_an_iterator_cannot_be_saved(service, kind, tmp_path):
     service.write("dist", range(3))
-    iterator = iter(dataset_of(service))
+    iterator = iter(dataset_of(service, kind=kind))
     next(iterator)
     with pytest.raises(tf.errors.UnimplementedError):
         tf.train.Checkpoint(iterator=iterator).save(str(tmp_path / "checkpoint"))

@@ -1,8 +1,9 @@
-#include "cc/ops/trajectory_dataset.h"
+#include "cc/ops/sample_dataset.h"
 
 #include <utility>
 
 #include "cc/ops/tf_convert.h"
+#include "cc/ops/timestep_iterator.h"
 #include "cc/ops/trajectory_iterator.h"
 
 namespace reverb_tf::ops {
@@ -20,7 +21,7 @@ absl::Status CheckOption(const char* name, int64_t value, bool allow_default) {
 
 }  // namespace
 
-absl::Status Validate(const TrajectoryDatasetOptions& options) {
+absl::Status Validate(const SampleDatasetOptions& options) {
   TF_RETURN_IF_ERROR(CheckOption("max_in_flight_samples_per_worker",
                                  options.max_in_flight_samples_per_worker, false));
   TF_RETURN_IF_ERROR(
@@ -50,44 +51,47 @@ absl::Status Validate(const TrajectoryDatasetOptions& options) {
   return absl::OkStatus();
 }
 
-TrajectoryDataset::TrajectoryDataset(tensorflow::OpKernelContext* ctx,
-                                     const std::string& server_address, std::string table,
-                                     TrajectoryDatasetOptions options)
+SampleDataset::SampleDataset(tensorflow::OpKernelContext* ctx, ElementKind kind,
+                             const std::string& server_address, std::string table,
+                             SampleDatasetOptions options)
     : DatasetBase(tensorflow::data::DatasetContext(ctx)),
+      kind_(kind),
       table_(std::move(table)),
       options_(std::move(options)),
       client_(Client::Create(server_address)) {}
 
-std::vector<TensorSpec> TrajectoryDataset::RequestedColumns() const {
-  std::vector<TensorSpec> columns;
+std::vector<TensorSpec> SampleDataset::RequestedData() const {
+  std::vector<TensorSpec> data;
   for (size_t i = kNumInfoTensors; i < options_.dtypes.size(); ++i) {
-    columns.push_back(FromTf(options_.dtypes[i], options_.shapes[i]));
+    data.push_back(FromTf(options_.dtypes[i], options_.shapes[i]));
   }
-  return columns;
+  return data;
 }
 
-std::unique_ptr<tensorflow::data::IteratorBase> TrajectoryDataset::MakeIteratorInternal(
+std::unique_ptr<tensorflow::data::IteratorBase> SampleDataset::MakeIteratorInternal(
     const std::string& prefix) const {
-  return MakeTrajectoryIterator(this, prefix + "::ReverbDataset");
+  return kind_ == ElementKind::kTimestep
+             ? MakeTimestepIterator(this, prefix + "::ReverbTimestepDataset")
+             : MakeTrajectoryIterator(this, prefix + "::ReverbDataset");
 }
 
-std::string TrajectoryDataset::DebugString() const {
-  return "ReverbTrajectoryDataset of table '" + table_ + "' of the server at " + client_->address();
+std::string SampleDataset::DebugString() const {
+  return type_string() + " of table '" + table_ + "' of the server at " + client_->address();
 }
 
-absl::Status TrajectoryDataset::InputDatasets(std::vector<const DatasetBase*>* inputs) const {
+absl::Status SampleDataset::InputDatasets(std::vector<const DatasetBase*>* inputs) const {
   inputs->clear();
   return absl::OkStatus();
 }
 
-absl::Status TrajectoryDataset::CheckExternalState() const {
+absl::Status SampleDataset::CheckExternalState() const {
   return absl::FailedPreconditionError(DebugString() +
                                        " depends on external state: the table on the server.");
 }
 
-absl::Status TrajectoryDataset::AsGraphDefInternal(tensorflow::data::SerializationContext* ctx,
-                                                   DatasetGraphDefBuilder* b,
-                                                   tensorflow::Node** output) const {
+absl::Status SampleDataset::AsGraphDefInternal(tensorflow::data::SerializationContext* ctx,
+                                               DatasetGraphDefBuilder* b,
+                                               tensorflow::Node** output) const {
   tensorflow::Node* server_address = nullptr;
   tensorflow::Node* table = nullptr;
   TF_RETURN_IF_ERROR(b->AddScalar(tensorflow::tstring(client_->address()), &server_address));

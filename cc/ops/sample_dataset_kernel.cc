@@ -1,17 +1,18 @@
-// Kernel of ReverbTrajectoryDataset.
+// Kernels of ReverbTimestepDataset and ReverbTrajectoryDataset.
 #include <string>
 
+#include "cc/ops/sample_dataset.h"
 #include "cc/ops/tf_version.h"
-#include "cc/ops/trajectory_dataset.h"
 #include "tensorflow/core/framework/dataset.h"
 #include "tensorflow/core/framework/op_kernel.h"
 
 namespace reverb_tf::ops {
 namespace {
 
-class TrajectoryDatasetKernel : public tensorflow::data::DatasetOpKernel {
+template <ElementKind kKind>
+class SampleDatasetKernel : public tensorflow::data::DatasetOpKernel {
  public:
-  explicit TrajectoryDatasetKernel(tensorflow::OpKernelConstruction* ctx) : DatasetOpKernel(ctx) {
+  explicit SampleDatasetKernel(tensorflow::OpKernelConstruction* ctx) : DatasetOpKernel(ctx) {
     OP_REQUIRES_OK(ctx, ctx->GetAttr("max_in_flight_samples_per_worker",
                                      &options_.max_in_flight_samples_per_worker));
     OP_REQUIRES_OK(ctx,
@@ -34,14 +35,16 @@ class TrajectoryDatasetKernel : public tensorflow::data::DatasetOpKernel {
     OP_REQUIRES_OK(ctx,
                    tensorflow::data::ParseScalarArgument(ctx, "server_address", &server_address));
     OP_REQUIRES_OK(ctx, tensorflow::data::ParseScalarArgument(ctx, "table", &table));
-    *output = new TrajectoryDataset(ctx, server_address, table, options_);
+    *output = new SampleDataset(ctx, kKind, server_address, table, options_);
   }
 
-  TrajectoryDatasetOptions options_;
+  SampleDatasetOptions options_;
 };
 
+REGISTER_KERNEL_BUILDER(Name("ReverbTimestepDataset").Device(tensorflow::DEVICE_CPU),
+                        SampleDatasetKernel<ElementKind::kTimestep>);
 REGISTER_KERNEL_BUILDER(Name("ReverbTrajectoryDataset").Device(tensorflow::DEVICE_CPU),
-                        TrajectoryDatasetKernel);
+                        SampleDatasetKernel<ElementKind::kTrajectory>);
 
 }  // namespace
 }  // namespace reverb_tf::ops

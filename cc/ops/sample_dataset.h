@@ -1,6 +1,6 @@
-// The tf.data dataset of the trajectories that are sampled from a table.
-#ifndef REVERB_TF_OPS_TRAJECTORY_DATASET_H_
-#define REVERB_TF_OPS_TRAJECTORY_DATASET_H_
+// The tf.data datasets of what is sampled from a table.
+#ifndef REVERB_TF_OPS_SAMPLE_DATASET_H_
+#define REVERB_TF_OPS_SAMPLE_DATASET_H_
 
 #include <memory>
 #include <string>
@@ -13,32 +13,36 @@
 
 namespace reverb_tf::ops {
 
-// The attributes of the op.
-struct TrajectoryDatasetOptions {
+// What an element is.
+enum class ElementKind { kTrajectory, kTimestep };
+
+// The attributes of the ops.
+struct SampleDatasetOptions {
   int64_t max_in_flight_samples_per_worker = 100;
   int64_t num_workers_per_iterator = -1;
   int64_t max_samples_per_stream = -1;
   int64_t rate_limiter_timeout_ms = -1;
   int64_t max_samples = -1;
-  tensorflow::DataTypeVector dtypes;  // five of the info, then the columns
+  tensorflow::DataTypeVector dtypes;  // five of the info, then the data
   std::vector<tensorflow::PartialTensorShape> shapes;
 };
 
 // INVALID_ARGUMENT names the option, what was given and what was expected.
-absl::Status Validate(const TrajectoryDatasetOptions& options);
+absl::Status Validate(const SampleDatasetOptions& options);
 
 // Owns one client, which all its iterators share. Making it does not connect.
-class TrajectoryDataset : public tensorflow::data::DatasetBase {
+class SampleDataset : public tensorflow::data::DatasetBase {
  public:
   // `options` are valid.
-  TrajectoryDataset(tensorflow::OpKernelContext* ctx, const std::string& server_address,
-                    std::string table, TrajectoryDatasetOptions options);
+  SampleDataset(tensorflow::OpKernelContext* ctx, ElementKind kind,
+                const std::string& server_address, std::string table, SampleDatasetOptions options);
 
+  ElementKind kind() const { return kind_; }
   const std::string& table() const { return table_; }
-  const TrajectoryDatasetOptions& options() const { return options_; }
+  const SampleDatasetOptions& options() const { return options_; }
   Client& client() const { return *client_; }
-  // Dtypes and shapes of the columns.
-  std::vector<TensorSpec> RequestedColumns() const;
+  // Dtypes and shapes of the data.
+  std::vector<TensorSpec> RequestedData() const;
 
   std::unique_ptr<tensorflow::data::IteratorBase> MakeIteratorInternal(
       const std::string& prefix) const override;
@@ -56,11 +60,12 @@ class TrajectoryDataset : public tensorflow::data::DatasetBase {
                                   tensorflow::Node** output) const override;
 
  private:
+  const ElementKind kind_;
   const std::string table_;
-  const TrajectoryDatasetOptions options_;
+  const SampleDatasetOptions options_;
   const std::shared_ptr<Client> client_;
 };
 
 }  // namespace reverb_tf::ops
 
-#endif  // REVERB_TF_OPS_TRAJECTORY_DATASET_H_
+#endif  // REVERB_TF_OPS_SAMPLE_DATASET_H_

@@ -1,0 +1,16 @@
+"""The wrappers of the TensorFlow ops. Importing it loads TensorFlow and the op library.
+
+Arguments are the inputs and attributes of the ops, and `name`; call them with keywords.
+"""
+
+from reverb_tf._tf import op_library
+
+_ops = op_library.ops()
+
+reverb_client = _ops.reverb_client
+reverb_client_insert = _ops.reverb_client_insert
+reverb_client_sample = _ops.reverb_client_sample
+reverb_client_update_priorities = _ops.reverb_client_update_priorities
+reverb_pattern_dataset = _ops.reverb_pattern_dataset
+reverb_timestep_dataset = _ops.reverb_timestep_dataset
+reverb_trajectory_dataset = _ops.reverb_trajectory_dataset
