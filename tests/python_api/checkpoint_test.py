@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import reverb_tf as reverb
-from reverb_tf import checkpoints, errors
+from reverb_tf import _checkpointing, checkpoints, errors
 from tests.python_api import crash_loop, support
 
 _FORMATS = ["incremental", "reverb"]
@@ -177,6 +177,16 @@ def test_both_forms_of_a_path(tmp_path):
         with start(path, keep=9) as server:
             assert server.restored_from == expected
             assert server.localhost_client().server_info()["prioritized"].current_size == size
+
+
+def test_a_long_load_says_how_far_it_is(monkeypatch, capsys):
+    clock = [0.0]
+    monkeypatch.setattr(_checkpointing.time, "monotonic", lambda: clock[0])
+    progress = _checkpointing.load_progress()
+    for clock[0], done in ((1.0, 10), (4.0, 400), (5.0, 500), (10.0, 900)):
+        progress(done * 1_000_000, 1_000_000_000)
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.rpartition(": ")[2] for line in lines] == ["400 of 1,000 MB", "900 of 1,000 MB"]
 
 
 def test_the_fallback(tmp_path):
