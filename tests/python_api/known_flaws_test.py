@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import textwrap
+import threading
 
 import numpy as np
 import pytest
@@ -62,9 +63,12 @@ def test_silent_wait_is_not_silent():
         text=True,
         env=support.environment(),
     )
+    guard = threading.Timer(support.PATIENCE, process.kill)
+    guard.start()
     try:
         line = process.stderr.readline()
     finally:
+        guard.cancel()
         process.kill()
         process.wait(support.PATIENCE)
         process.stderr.close()

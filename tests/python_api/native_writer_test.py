@@ -20,11 +20,6 @@ def client(serve):
     return reverb.Client(serve(_TABLES).address)
 
 
-def take(client, table="q", count=1):
-    samples = client.sample(table, count, emit_timesteps=False, timeout=support.PATIENCE)
-    return [[column.tolist() for column in sample.data] for sample in samples]
-
-
 def test_items_of_several_columns(client):
     with client.trajectory_writer(3) as writer:
         for i in range(3):
@@ -46,7 +41,7 @@ def test_columns_evolve_and_skip_steps(client):
         writer.create_item("q", 1.0, [history["b"][1:], history["a"][[0, 1, 3]], history["a"][-1]])
         with pytest.raises(ValueError, match="cannot contain any None"):
             history["a"][:]
-    assert take(client) == [[[10, 20, 30], [0, 1, 3], 3]]
+    assert support.take(client) == [[[10, 20, 30], [0, 1, 3], 3]]
 
 
 def test_partial_steps(client):
@@ -57,7 +52,7 @@ def test_partial_steps(client):
             writer.append({"b": 10 * i})
             assert writer.episode_steps == i + 1
         writer.create_item("q", 1.0, [writer.history["a"][:], writer.history["b"][:]])
-    assert take(client) == [[[0, 1], [0, 10]]]
+    assert support.take(client) == [[[0, 1], [0, 10]]]
 
 
 @pytest.mark.parametrize("clear", [True, False])
@@ -68,7 +63,7 @@ def test_an_open_step_does_not_wedge_the_writer(client, clear):
         writer.append({"a": 1, "b": 1})
         assert writer.episode_steps == 1
         writer.create_item("q", 1.0, writer.history["a"][:])
-    assert take(client) == [[[1] if clear else [0, 1]]]
+    assert support.take(client) == [[[1] if clear else [0, 1]]]
 
 
 def test_end_episode_expires_references(client):
@@ -89,7 +84,7 @@ def test_end_episode_expires_references(client):
     writer.append({"a": 6})
     writer.create_item("q", 1.0, writer.history["a"][:])
     writer.flush()
-    assert take(client) == [[[6]]]
+    assert support.take(client) == [[[6]]]
 
 
 def test_a_history_over_several_episodes(client):
@@ -99,7 +94,7 @@ def test_a_history_over_several_episodes(client):
     writer.append(2)
     writer.create_item("q", 1.0, writer.history[:])
     writer.flush()
-    assert take(client) == [[[1, 2]]]
+    assert support.take(client) == [[[1, 2]]]
 
 
 def test_references_are_kept_as_configured(client):
@@ -112,7 +107,7 @@ def test_references_are_kept_as_configured(client):
         with pytest.raises(ValueError):
             writer.history[name][-count:]
     writer.flush()
-    assert take(client) == [[[8, 9], [5, 6, 7, 8, 9]]]
+    assert support.take(client) == [[[8, 9], [5, 6, 7, 8, 9]]]
 
 
 def test_any_choice_of_steps(client):
@@ -134,7 +129,7 @@ def test_any_choice_of_steps(client):
     writer.flush()
     steps = list(range(12))
     expected = [[steps[i] for i in c] if isinstance(c, list) else steps[c] for c in choices]
-    assert take(client, count=len(choices)) == [[want] for want in expected]
+    assert support.take(client, count=len(choices)) == [[want] for want in expected]
 
 
 def test_columns_built_from_references(client):
@@ -147,7 +142,7 @@ def test_columns_built_from_references(client):
     assert (mixed.shape, mixed.dtype) == ((3,), np.int64)
     writer.create_item("q", 1.0, [mixed, reverb.TrajectoryColumn([b[2]], squeeze=True)])
     writer.flush()
-    assert take(client) == [[[2, 0, 10], 20]]
+    assert support.take(client) == [[[2, 0, 10], 20]]
 
 
 @pytest.mark.parametrize("chunk_length", [1, 3])
@@ -163,9 +158,9 @@ def test_references_of_another_writer(client, chunk_length):
     other.create_item("q", 1.0, other.history[:])
     writer.create_item("q", 1.0, [other.history[[1, 0]], mixed, other.history[-1]])
     writer.flush()
-    (sample,) = take(client)
+    (sample,) = support.take(client)
     if sample == [[0, 1]]:  # What waited for the same chunk was sent as well.
-        (sample,) = take(client)
+        (sample,) = support.take(client)
     assert sample == [[1, 0], [10, 11, 0, 1, 10], 1]
     other.end_episode()
     with pytest.raises(ValueError, match="column 0.*(expired|kept)"):
@@ -207,7 +202,7 @@ def test_dtype_and_shape_of_a_column_are_fixed(client, step, text):
     assert [len(writer.history[name]) for name in ("scalar", "matrix")] == [2, 2]
     writer.create_item("q", 1.0, writer.history["scalar"][:])
     writer.flush()
-    assert take(client) == [[[1, 1]]]
+    assert support.take(client) == [[[1, 1]]]
 
 
 def test_create_item_refuses(client):
@@ -234,7 +229,7 @@ def test_create_item_refuses(client):
             writer.create_item(table, priority, trajectory)
     writer.create_item("signed", 1.0, {"a": history["a"][:], "b": history["b"][-1]})
     writer.flush()
-    assert take(client, "signed") == [[[1, 2], [0.0, 0.0]]]
+    assert support.take(client, "signed") == [[[1, 2], [0.0, 0.0]]]
 
 
 def test_an_unknown_table_without_validation_ends_the_writer(client):
@@ -257,7 +252,7 @@ def test_timeouts_on_a_full_table(client, call, limit):
     with pytest.raises(errors.DeadlineExceededError, match="Timeout exceeded"):
         getattr(writer, call)(**limit)
     assert writer.episode_steps == 4 and len(writer.history) == 4
-    assert take(client, "one", 4) == [[[i]] for i in range(4)]
+    assert support.take(client, "one", 4) == [[[i]] for i in range(4)]
     writer.end_episode(timeout=support.PATIENCE)
 
 
@@ -269,7 +264,7 @@ def test_flush_leaves_some_pending(client):
     writer.flush(2, timeout=support.PATIENCE)
     with pytest.raises(errors.DeadlineExceededError):
         writer.flush(1, timeout=0.01)
-    assert take(client, "one", 3) == [[[i]] for i in range(3)]
+    assert support.take(client, "one", 3) == [[[i]] for i in range(3)]
     writer.flush(timeout=support.PATIENCE)
 
 
@@ -278,7 +273,7 @@ def test_items_arrive_without_flush(client):
     writer.append(1)
     writer.create_item("q", 1.0, writer.history[-1:])
     writer.append(2)
-    assert take(client) == [[[1]]]
+    assert support.take(client) == [[[1]]]
 
 
 def test_closed_writers_refuse(client):
@@ -341,4 +336,4 @@ def test_strings_and_their_references(client):
     assert writer.history[:].numpy().tolist() == [[b"a", b"b\x00"], ["grüße".encode(), b""]]
     writer.create_item("q", 1.0, writer.history[:])
     writer.flush()
-    assert take(client) == [[[[b"a", b"b\x00"], ["grüße".encode(), b""]]]]
+    assert support.take(client) == [[[[b"a", b"b\x00"], ["grüße".encode(), b""]]]]

@@ -82,6 +82,12 @@ class LocalServer:
         self._server.stop()
 
 
+def take(client: reverb.Client, table: str = "q", count: int = 1) -> list[list[Any]]:
+    """Samples items; of each the columns as nested lists."""
+    samples = client.sample(table, count, emit_timesteps=False, timeout=PATIENCE)
+    return [[column.tolist() for column in sample.data] for sample in samples]
+
+
 def unused_port() -> int:
     """A port that nobody listens on."""
     with socket.socket() as s:

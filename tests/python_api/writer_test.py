@@ -26,11 +26,6 @@ def client(serve):
     return reverb.Client(serve(_TABLES).address)
 
 
-def take(client, table="q", count=1):
-    samples = client.sample(table, count, emit_timesteps=False, timeout=support.PATIENCE)
-    return [[column.tolist() for column in sample.data] for sample in samples]
-
-
 @pytest.mark.parametrize("chunk_length", [1, 2, 3, 4])
 def test_items_over_the_newest_steps(client, chunk_length):
     with client.writer(4, chunk_length=chunk_length) as writer:
@@ -103,7 +98,7 @@ def test_any_limit_of_items_in_flight(client):
             for i in range(3):
                 writer.append(i)
                 writer.create_item("q", 1, 1.0)
-        assert take(client, count=3) == [[[0]], [[1]], [[2]]]
+        assert support.take(client, count=3) == [[[0]], [[1]], [[2]]]
 
 
 def test_a_changed_shape_is_refused_inside_a_chunk_only(client):
@@ -118,7 +113,7 @@ def test_a_changed_shape_is_refused_inside_a_chunk_only(client):
         writer.create_item("q", 1, 1.0)
         with pytest.raises(ValueError, match="have changed"):
             writer.create_item("q", 2, 1.0)
-    assert take(client, count=2) == [[[[0, 0], [1, 1]]], [[[0, 0, 0]]]]
+    assert support.take(client, count=2) == [[[[0, 0], [1, 1]]], [[[0, 0, 0]]]]
 
 
 def test_create_item_refuses(client):
@@ -187,7 +182,7 @@ def test_flush_confirms(client):
     writer.append(2)
     writer.create_item("q", 2, 1.0)
     writer.close()
-    assert take(client, count=2) == [[[1]], [[1, 2]]]
+    assert support.take(client, count=2) == [[[1]], [[1, 2]]]
 
 
 def fill(writer, items, table="one"):
@@ -200,7 +195,7 @@ def test_lost_data_close_is_a_barrier(client):
     writer = client.writer(1)
     fill(writer, 3)
     closing = support.Call(writer.close)
-    assert take(client, "one", 3) == [[[0]], [[1]], [[2]]]
+    assert support.take(client, "one", 3) == [[[0]], [[1]], [[2]]]
     closing.result()
     assert "closed: True" in repr(writer)
 
@@ -251,7 +246,7 @@ def test_an_exception_in_a_with_block_loses_no_items(client):
         with client.writer(3) as writer:
             fill(writer, 2, "q")
             raise ZeroDivisionError
-    assert take(client, count=2) == [[[0]], [[1]]]
+    assert support.take(client, count=2) == [[[0]], [[1]]]
 
 
 def test_a_dropped_writer_sends_what_is_pending(client):
@@ -259,7 +254,7 @@ def test_a_dropped_writer_sends_what_is_pending(client):
     fill(writer, 2, "q")
     del writer
     gc.collect()
-    assert take(client, count=2) == [[[0]], [[1]]]
+    assert support.take(client, count=2) == [[[0]], [[1]]]
 
 
 def test_a_dropped_writer_does_not_hang(client, caplog):
@@ -321,7 +316,7 @@ def test_close_in_a_with_block(client):
     with client.writer(1) as writer:
         fill(writer, 1, "q")
         writer.close()
-    assert take(client) == [[[0]]]
+    assert support.take(client) == [[[0]]]
 
 
 def test_repr(client):
@@ -355,7 +350,7 @@ def test_64_threads_with_writers_of_one_client(client):
     for thread in threads:
         thread.join()
     assert client.server_info()["q"].current_size == 640
-    got = sorted(column[0][0][0] for (column,) in take(client, count=640))
+    got = sorted(column[0][0][0] for (column,) in support.take(client, count=640))
     assert got == [100 * number + i for number in range(64) for i in range(10)]
 
 
@@ -387,7 +382,7 @@ def test_two_threads_in_one_writer_are_told(client):
         except errors.DeadlineExceededError:
             pass
     assert "thread" in str(seen)
-    assert take(client, "one", 3) == [[[0]], [[1]], [[2]]]
+    assert support.take(client, "one", 3) == [[[0]], [[1]], [[2]]]
     flushing.result()
 
 
