@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from reverb_tf.tf_client import TFClient
     from reverb_tf.timestep_dataset import TimestepDataset
     from reverb_tf.trajectory_dataset import TrajectoryDataset
+    from reverb_tf.variable_container import VariableContainer
+    from reverb_tf.variables import variable_table
 
 __all__ = [
     "BoundedTensorSpec",
@@ -57,6 +59,7 @@ __all__ = [
     "TrajectoryColumn",
     "TrajectoryDataset",
     "TrajectoryWriter",
+    "VariableContainer",
     "Writer",
     "checkpoint_reader",
     "checkpointers",
@@ -74,6 +77,7 @@ __all__ = [
     "structured",
     "structured_writer",
     "trajectory_writer",
+    "variable_table",
     "writer",
 ]
 
@@ -84,7 +88,9 @@ _LAZY_NAMES = {
     "TFClient": "tf_client",
     "TimestepDataset": "timestep_dataset",
     "TrajectoryDataset": "trajectory_dataset",
+    "VariableContainer": "variable_container",
     "checkpoint_reader": "checkpoints",
+    "variable_table": "variables",
 }
 _LAZY_MODULES = {*_LAZY_NAMES.values(), "cc", "server_executable", "structured_writer"}
 

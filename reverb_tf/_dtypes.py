@@ -54,11 +54,16 @@ def dtype_of_number(number: int) -> np.dtype:
     raise ValueError(f"element type {number} is not known")
 
 
-def number_of_dtype(dtype: np.dtype) -> int:
-    """The element type of a numpy dtype; ValueError if there is none."""
-    name = dtype.names[0] if dtype.names is not None and len(dtype.names) == 1 else dtype.name
+def number_of_name(name: str) -> int:
+    """The element type of that name, for example "bfloat16"; ValueError if there is none."""
     for table in (_NUMPY_NAMES, _QUANTIZED, _ML_DTYPES):
         for number, known in table.items():
             if name == known:
                 return number
-    raise ValueError(f"arrays of dtype {dtype} cannot be stored")
+    raise ValueError(f"arrays of dtype {name} cannot be stored")
+
+
+def number_of_dtype(dtype: np.dtype) -> int:
+    """The element type of a numpy dtype; ValueError if there is none."""
+    named = dtype.names is not None and len(dtype.names) == 1
+    return number_of_name(dtype.names[0] if named else dtype.name)

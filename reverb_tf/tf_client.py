@@ -60,6 +60,11 @@ class TFClient:
         """`host:port` of the server."""
         return self._server_address
 
+    @property
+    def handle(self) -> Any:
+        """The handle (a resource tensor) for the ops in `reverb_tf.cc.ops.gen_reverb_ops`."""
+        return self._handle
+
     def __repr__(self) -> str:
         return f"TFClient(server_address={self._server_address!r})"
 

@@ -6,6 +6,7 @@
 
 #include "cc/ops/async_call.h"
 #include "cc/ops/client_resource.h"
+#include "cc/ops/scalar_output.h"
 #include "cc/ops/tf_convert.h"
 #include "cc/ops/tf_version.h"
 #include "reverb_tf/sample.h"
@@ -26,14 +27,6 @@ struct PendingSample {
   std::string table;
   std::shared_ptr<Sampler> sampler;
 };
-
-template <typename T>
-absl::Status WriteScalar(OpKernelContext* ctx, int i, T value) {
-  Tensor* output = nullptr;
-  TF_RETURN_IF_ERROR(ctx->allocate_output(i, TensorShape({}), &output));
-  output->scalar<T>()() = value;
-  return absl::OkStatus();
-}
 
 absl::Status WriteInfo(OpKernelContext* ctx, const SampleInfo& info) {
   TF_RETURN_IF_ERROR(WriteScalar<uint64_t>(ctx, 0, info.key));

@@ -136,6 +136,8 @@ _OP_WRAPPERS = {
     "reverb_pattern_dataset": "ReverbPatternDataset",
     "reverb_timestep_dataset": "ReverbTimestepDataset",
     "reverb_trajectory_dataset": "ReverbTrajectoryDataset",
+    "reverb_variable_pull": "ReverbVariablePull",
+    "reverb_variable_push": "ReverbVariablePush",
 }
 
 
@@ -169,6 +171,11 @@ def test_op_wrappers(how):
                         num_workers_per_iterator=1, max_samples_per_stream=1, rate_limiter_timeout_ms=1,
                         max_samples=1, dtypes=[tf.int32], shapes=[[]], name="e",
                     )
+                variables = dict(handle=handle, table="t", name="g")
+                ops.reverb_variable_push(**variables, values=[1], shapes=[[]])
+                ops.reverb_variable_pull(
+                    **variables, timeout_ms=-1, Toutput_list=[tf.int32], output_shapes=[[]]
+                )
                 steps = tf.data.Dataset.range(3)
                 ops.reverb_pattern_dataset(
                     dataset=steps._variant_tensor, other_arguments=[], clear_after_episode=True, configs=["c"],

@@ -134,3 +134,43 @@ def test_all_ops_are_stateful_and_documented(graph, ops):
         ops.reverb_trajectory_dataset,
     ):
         assert len(wrapper.__doc__) > 100
+
+
+def push(ops, handle, values, shapes, table="t"):
+    return ops.reverb_variable_push(handle=handle, table=table, values=values, shapes=shapes)
+
+
+def test_variable_push_inputs(handle, ops):
+    unknown = v1.placeholder(tf.float32)
+    push(ops, handle, [unknown, 1], [[2], []])
+    push(ops, handle, [v1.placeholder(tf.float32, [None, 2])], [[3, None]])
+    with pytest.raises(ValueError, match="shapes has 1 entries; expected one for each of the 2"):
+        push(ops, handle, [1, 2], [[]])
+    with pytest.raises(ValueError, match="must be equal"):
+        push(ops, handle, [[1.0, 2.0]], [[3]])
+    with pytest.raises(ValueError, match="must be rank 0"):
+        push(ops, handle, [1], [[]], ["t"])
+    assert push(ops, handle, [1], [[]]).op_def.is_stateful
+
+
+def test_variable_pull_outputs(handle, ops):
+    def pull(shapes, timeout_ms=-1, dtypes=(tf.float32, tf.string)):
+        return ops.reverb_variable_pull(
+            handle=handle,
+            table="t",
+            timeout_ms=timeout_ms,
+            Toutput_list=list(dtypes),
+            output_shapes=shapes,
+        )
+
+    values = pull([[2, None], None])
+    assert values[0].shape.as_list() == [2, None]
+    assert values[1].shape.rank is None
+    assert [value.dtype for value in values] == [tf.float32, tf.string]
+    assert values[0].op.op_def.is_stateful
+    with pytest.raises(ValueError, match="output_shapes has 1 entries; expected one for each of"):
+        pull([[]])
+    with pytest.raises(ValueError, match="must be rank 0"):
+        pull([[], []], timeout_ms=[1])
+    for wrapper in (ops.reverb_variable_pull, ops.reverb_variable_push):
+        assert len(wrapper.__doc__) > 100
