@@ -66,7 +66,7 @@ Result<const core::Chunk*> ChunkSet::Canonical(const core::Chunk& chunk) {
     return holder.serial() == chunk.serial() ? &chunk : Resolve(chunk, holder);
   }
   chunks_.push_back(&chunk);
-  num_bytes_ += static_cast<int64_t>(chunk.bytes().size());
+  num_bytes_ += static_cast<int64_t>(chunk.num_bytes());
   return &chunk;
 }
 

@@ -190,7 +190,7 @@ Status Loader::ReadChunk(std::string_view record, const RecordReader& reader, si
   if (!parsed.ok()) return reader.Damage(parsed.status().message());
   chunk = *std::move(parsed);
   // A chunk in an old form has other bytes now.
-  if (place_.format == CheckpointFormat::kIncremental && chunk->bytes().size() == record.size()) {
+  if (place_.format == CheckpointFormat::kIncremental && chunk->num_bytes() == record.size()) {
     stored_.Add(key, {static_cast<uint32_t>(segment), static_cast<uint32_t>(record.size()),
                       reader.crc(), chunk->serial()});
   }

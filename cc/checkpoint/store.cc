@@ -140,7 +140,7 @@ Status Store::WriteCheckpoint(const std::string& name,
 
 bool Store::FindStored(const core::Chunk& chunk, StoredChunk* stored) const {
   const StoredChunk* const found = stored_.Find(chunk.key());
-  if (found == nullptr || found->size != chunk.bytes().size() ||
+  if (found == nullptr || found->size != chunk.num_bytes() ||
       stored_.segments[found->segment].name.empty()) {
     return false;
   }
@@ -197,7 +197,7 @@ Status Store::WriteSegments(const std::string& name, const ChunkSet& chunks,
     const auto number = static_cast<uint32_t>(next->segments.size());
     for (; i < missing.size() && writer->num_bytes() < options_.max_segment_bytes; ++i) {
       const core::Chunk& chunk = *missing[i];
-      StoredChunk stored = {number, static_cast<uint32_t>(chunk.bytes().size()), 0, chunk.serial()};
+      StoredChunk stored = {number, static_cast<uint32_t>(chunk.num_bytes()), 0, chunk.serial()};
       REVERB_TF_RETURN_IF_ERROR(writer->Write(chunk.bytes(), &stored.crc));
       next->Add(chunk.key(), stored);
       REVERB_TF_RETURN_IF_ERROR(CheckInterrupted(interrupted));

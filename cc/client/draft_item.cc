@@ -117,7 +117,7 @@ void DraftItem::Report(const std::vector<core::ChunkRef>& chunks, ChunkLengthTun
   size_t chunk_bytes = 0;
   for (const core::ChunkRef& chunk : chunks) {
     chunk_rows += chunk->header().num_rows;
-    chunk_bytes += chunk->bytes().size();
+    chunk_bytes += chunk->num_bytes();
   }
   tuner->AddItem(rows, static_cast<int64_t>(chunks.size()), chunk_rows, chunk_bytes);
 }

@@ -9,6 +9,7 @@
 
 #include "cc/client/fork_guard.h"
 #include "cc/core/clock.h"
+#include "cc/core/malloc_threshold.h"
 
 namespace reverb_tf::client {
 
@@ -29,6 +30,7 @@ bool IsLoopback(const std::string& address) {
 
 GrpcChannel::GrpcChannel(const std::string& address) {
   CheckGrpcUsable().IgnoreError();  // takes note; whoever wants a channel has checked
+  core::KeepFreedMemory();
   grpc::ChannelArguments args;
   args.SetMaxReceiveMessageSize(-1);
   args.SetMaxSendMessageSize(-1);

@@ -237,7 +237,7 @@ bool InsertSession::AddChunks(const core::Trajectory& trajectory, InsertBatch* b
     if (state.sent) continue;
     if (*bytes >= kMessageBytes) return false;
     state.sent = true;
-    *bytes += chunk->bytes().size();
+    *bytes += chunk->num_bytes();
     batch->chunks.push_back(chunk);
   }
   return true;

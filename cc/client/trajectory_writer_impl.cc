@@ -277,7 +277,7 @@ Status TrajectoryWriterImpl::CloseGroup(const int32_t* columns, int32_t n) {
   Result<core::ChunkRef> encoded = wire::EncodeChunk(header, views_.data(), n, advisors_.data());
   if (!encoded.ok()) return encoded.status();
   const core::ChunkRef chunk = std::move(encoded).value();
-  tuner_.AddChunk(header.num_rows, chunk->bytes().size());
+  tuner_.AddChunk(header.num_rows, chunk->num_bytes());
   uncounted_bytes_ += chunk->memory_bytes();
   const ChunkPool::Slot slot = pool_.Add(chunk, n);
   for (int32_t i = 0; i < n; ++i) {

@@ -13,7 +13,7 @@ namespace {
 
 void Require(bool condition, const char* what) {
   if (condition) return;
-  std::fprintf(stderr, "reverb_tf: chunk built wrongly: %s\n", what);
+  std::fprintf(stderr, "reverb_tf: chunk used wrongly: %s\n", what);
   std::abort();
 }
 
@@ -24,11 +24,30 @@ uint64_t Chunk::NextSerial() {
   return ++last;
 }
 
-Chunk::Builder::Builder(const Header& header, int num_tensors, int total_dims, size_t num_bytes) {
+void Chunk::EndOfWrongUse() {
+  Require(false, "the bytes of a chunk in pieces are not in one piece");
+  std::abort();
+}
+
+Chunk* Chunk::Builder::Allocate(const Header& header, int num_tensors, int total_dims,
+                                size_t num_bytes, bool in_pieces) {
   Require(num_tensors >= 0 && total_dims >= 0, "negative number of tensors or dimensions");
   Require(num_bytes < (size_t{1} << 31), "2 GiB or more");
-  void* memory = BufferPool::Global()->Allocate(BytesOffset(num_tensors, total_dims) + num_bytes);
-  chunk_ = new (memory) Chunk(header, num_tensors, total_dims, num_bytes);
+  void* memory =
+      BufferPool::Global()->Allocate(AllocationSize(num_tensors, total_dims, num_bytes, in_pieces));
+  return new (memory) Chunk(header, num_tensors, total_dims, num_bytes, in_pieces);
+}
+
+Chunk::Builder::Builder(const Header& header, int num_tensors, int total_dims, size_t num_bytes)
+    : chunk_(Allocate(header, num_tensors, total_dims, num_bytes, false)) {}
+
+Chunk::Builder::Builder(const Header& header, int num_tensors, int total_dims,
+                        std::unique_ptr<const ChunkPieces> pieces, size_t num_bytes)
+    : chunk_(Allocate(header, num_tensors, total_dims, num_bytes, true)) {
+  size_t size = 0;
+  for (const std::string_view view : pieces->views()) size += view.size();
+  Require(size == num_bytes, "pieces of another size than announced");
+  new (const_cast<char*>(chunk_->Tail())) const ChunkPieces*(pieces.release());
 }
 
 Chunk::Builder::~Builder() {
@@ -62,7 +81,8 @@ ChunkRef Chunk::Builder::Build() && {
 void Chunk::Unref() const {
   if (!refs_.Unref()) return;
   Chunk* self = const_cast<Chunk*>(this);
-  const size_t size = memory_bytes();
+  const size_t size = AllocationSize(num_tensors_, total_dims_, num_bytes_, in_pieces_);
+  delete pieces();
   self->~Chunk();
   BufferPool::Global()->Free(self, size);
 }

@@ -4,7 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string_view>
+#include <vector>
 
 #include "cc/core/ref_counted.h"
 #include "reverb_tf/dtype.h"
@@ -23,12 +25,27 @@ struct ChunkTensor {
   uint32_t content_size;
 };
 
+// The memory of a chunk whose bytes lie elsewhere, kept alive by the chunk: what a peer sent, in
+// the pieces in which it came. Immutable once a chunk has it.
+class ChunkPieces {
+ public:
+  virtual ~ChunkPieces() = default;
+  // The bytes of the chunk, one after the other.
+  const std::vector<std::string_view>& views() const { return views_; }
+
+ protected:
+  std::vector<std::string_view> views_;
+};
+
 // Immutable after Build, reference-counted, one heap allocation: this header, then the tensor index
 // and dims, then the bytes. Thread-safe.
 //
 // `bytes` is the chunk as it is on the wire and at rest: a serialized deepmind.reverb.ChunkData
 // (below 2 GiB). What is in it is the business of cc/wire; the index makes the tensors reachable
 // without parsing it again.
+//
+// A chunk may also be in pieces: its bytes then stay where they were received. Such chunks are
+// there to be decoded once, by cc/wire; the rest of the library sees none of them.
 class Chunk {
  public:
   struct Header {
@@ -48,17 +65,23 @@ class Chunk {
   class Builder {
    public:
     Builder(const Header& header, int num_tensors, int total_dims, size_t num_bytes);
+    // The same for a chunk in pieces, which have `num_bytes` in all.
+    Builder(const Header& header, int num_tensors, int total_dims,
+            std::unique_ptr<const ChunkPieces> pieces, size_t num_bytes);
     ~Builder();
     Builder(const Builder&) = delete;
     Builder& operator=(const Builder&) = delete;
 
-    char* bytes();  // num_bytes to fill
+    char* bytes();  // num_bytes to fill; not of a chunk in pieces
     // Appends a tensor to the index; its content must lie inside the bytes.
     void AddTensor(DType dtype, const int64_t* dims, int rank, size_t content_offset,
                    size_t content_size);
     ChunkRef Build() &&;
 
    private:
+    static Chunk* Allocate(const Header& header, int num_tensors, int total_dims, size_t num_bytes,
+                           bool in_pieces);
+
     Chunk* chunk_;
     int dims_used_ = 0;
     int tensors_used_ = 0;
@@ -70,11 +93,16 @@ class Chunk {
   uint64_t serial() const { return serial_; }
   int num_tensors() const { return num_tensors_; }
   const ChunkTensor& tensor(int i) const { return tensors()[i]; }
+  size_t num_bytes() const { return num_bytes_; }
+  // Null unless the chunk is in pieces. If it is, the next two end the process.
+  const ChunkPieces* pieces() const {
+    return in_pieces_ ? *reinterpret_cast<const ChunkPieces* const*>(Tail()) : nullptr;
+  }
   std::string_view bytes() const { return {data(), num_bytes_}; }
   std::string_view content(int i) const {
     return {data() + tensors()[i].content_offset, tensors()[i].content_size};
   }
-  // Of the whole allocation.
+  // Of the whole chunk, wherever its bytes are.
   size_t memory_bytes() const { return BytesOffset(num_tensors_, total_dims_) + num_bytes_; }
 
   void Ref() const { refs_.Ref(); }
@@ -82,29 +110,40 @@ class Chunk {
 
  private:
   // The arrays follow the object; their places follow from their sizes.
-  Chunk(const Header& header, int num_tensors, int total_dims, size_t num_bytes)
+  Chunk(const Header& header, int num_tensors, int total_dims, size_t num_bytes, bool in_pieces)
       : num_tensors_(num_tensors),
         header_(header),
         num_bytes_(static_cast<uint32_t>(num_bytes)),
+        in_pieces_(in_pieces),
         total_dims_(total_dims),
         serial_(NextSerial()) {}
   ~Chunk() = default;
 
   static uint64_t NextSerial();
+  [[noreturn]] static void EndOfWrongUse();
+  static size_t AllocationSize(int num_tensors, int total_dims, size_t num_bytes, bool in_pieces) {
+    return BytesOffset(num_tensors, total_dims) + (in_pieces ? sizeof(ChunkPieces*) : num_bytes);
+  }
   static size_t BytesOffset(int num_tensors, int total_dims) {
     return sizeof(Chunk) + num_tensors * sizeof(ChunkTensor) + total_dims * sizeof(int64_t);
   }
   const ChunkTensor* tensors() const { return reinterpret_cast<const ChunkTensor*>(this + 1); }
   ChunkTensor* mutable_tensors() { return reinterpret_cast<ChunkTensor*>(this + 1); }
   int64_t* mutable_dims() { return reinterpret_cast<int64_t*>(mutable_tensors() + num_tensors_); }
-  const char* data() const {
+  // What follows the dims: the bytes, or the pointer to the pieces.
+  const char* Tail() const {
     return reinterpret_cast<const char*>(this) + BytesOffset(num_tensors_, total_dims_);
+  }
+  const char* data() const {
+    if (__builtin_expect(in_pieces_, 0)) EndOfWrongUse();
+    return Tail();
   }
 
   RefCount refs_;
   int32_t num_tensors_;
   Header header_;
-  uint32_t num_bytes_;
+  uint32_t num_bytes_ : 31;
+  uint32_t in_pieces_ : 1;
   int32_t total_dims_;
   uint64_t serial_;
 };

@@ -1,7 +1,10 @@
 #include "cc/core/chunk.h"
 
 #include <cstring>
+#include <memory>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "gtest/gtest.h"
 
@@ -49,6 +52,36 @@ TEST(ChunkTest, OverheadIsSmall) {
   EXPECT_LE(std::move(builder).Build()->memory_bytes(), 1000u + 96u);
 }
 
+class TextPieces : public ChunkPieces {
+ public:
+  TextPieces(std::vector<std::string_view> views, bool* deleted) : deleted_(deleted) {
+    views_ = std::move(views);
+  }
+  ~TextPieces() override { *deleted_ = true; }
+
+ private:
+  bool* const deleted_;
+};
+
+TEST(ChunkTest, KeepsItsPiecesAlive) {
+  bool deleted = false;
+  Chunk::Builder builder(
+      MakeHeader(), 1, 1,
+      std::make_unique<TextPieces>(std::vector<std::string_view>{"012", "3456"}, &deleted), 7);
+  const int64_t dims[] = {2};
+  builder.AddTensor(DType::kUint8, dims, 1, 5, 2);
+  ChunkRef chunk = std::move(builder).Build();
+  EXPECT_EQ(chunk->num_bytes(), 7u);
+  EXPECT_EQ(chunk->tensor(0).content_offset, 5u);
+  ASSERT_NE(chunk->pieces(), nullptr);
+  EXPECT_EQ(chunk->pieces()->views(), (std::vector<std::string_view>{"012", "3456"}));
+  EXPECT_DEATH(chunk->bytes(), "not in one piece");
+  EXPECT_DEATH(chunk->content(0), "not in one piece");
+  EXPECT_FALSE(deleted);
+  chunk = nullptr;
+  EXPECT_TRUE(deleted);
+}
+
 TEST(ChunkTest, UnfinishedChunkIsFreed) {
   Chunk::Builder builder(MakeHeader(), 1, 1, 10);  // AddressSanitizer looks for the leak
 }
@@ -69,6 +102,11 @@ TEST(ChunkDeathTest, WrongUseEndsTheProcess) {
   };
   EXPECT_DEATH(build_nothing(), "fewer tensors than announced");
   EXPECT_DEATH(Chunk::Builder(MakeHeader(), 1, 1, size_t{1} << 31), "2 GiB or more");
+  bool deleted = false;
+  EXPECT_DEATH(Chunk::Builder(
+                   MakeHeader(), 0, 0,
+                   std::make_unique<TextPieces>(std::vector<std::string_view>{"01"}, &deleted), 3),
+               "another size than announced");
 }
 
 TEST(RefPtrTest, CopiesShareAndMovesDoNot) {

@@ -141,7 +141,7 @@ Result<TrajectoryRef> Trajectory::Create(std::vector<ChunkRef> chunks,
   Trajectory* result = new (::operator new(size))
       Trajectory(static_cast<int32_t>(chunks.size()), static_cast<int32_t>(columns.size()),
                  static_cast<int32_t>(slices.size()));
-  for (const ChunkRef& chunk : chunks) result->chunk_bytes_ += chunk->bytes().size();
+  for (const ChunkRef& chunk : chunks) result->chunk_bytes_ += chunk->num_bytes();
   std::uninitialized_move(chunks.begin(), chunks.end(), const_cast<ChunkRef*>(result->chunks()));
   std::uninitialized_copy(columns.begin(), columns.end(), const_cast<Column*>(result->columns()));
   std::uninitialized_copy(slices.begin(), slices.end(), const_cast<ChunkSlice*>(result->slices()));

@@ -18,6 +18,7 @@
 #include "cc/checkpoint/store.h"
 #include "cc/core/clock.h"
 #include "cc/core/local_registry.h"
+#include "cc/core/malloc_threshold.h"
 #include "cc/core/mutex.h"
 #include "cc/server/checkpointer.h"
 #include "cc/server/listen_address.h"
@@ -119,6 +120,7 @@ class ServerImpl final : public Server {
 
 Status ServerImpl::Listen(int port) {
   REVERB_TF_RETURN_IF_ERROR(CheckCanBind(host_, port));
+  core::KeepFreedMemory();
   // Both register a plug-in of this copy of gRPC, which nobody else in the process sees; again does
   // no harm.
   grpc::EnableDefaultHealthCheckService(true);

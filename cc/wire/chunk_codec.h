@@ -5,6 +5,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -34,14 +36,22 @@ Result<core::ChunkRef> EncodeChunk(core::Chunk::Header header, const TensorView*
 Result<core::ChunkRef> ParseChunk(std::string_view serialized);
 Result<core::ChunkRef> ParseChunk(const Cursor& serialized);
 
+// Keeps alive the memory that a cursor reads.
+using KeepPieces = std::function<std::unique_ptr<const core::ChunkPieces>(const Cursor&)>;
+// The same for who decodes the chunk once, soon: one of kMinBytesInPieces or more whose arrays are
+// literals (numbers that do not compress) is left in the pieces in which it came, which saves the
+// copy.
+inline constexpr size_t kMinBytesInPieces = size_t{128} << 10;
+Result<core::ChunkRef> ParseChunk(const Cursor& serialized, const KeepPieces& keep_pieces);
+
 // Decodes rows [first, first + count) of a tensor into `out` (count * RowBytes bytes, any
 // alignment). Not for kString. Literal frames cost one copy; other frames are decompressed straight
 // into `out` when all rows are asked for. The range must be in the chunk. DATA_LOSS for bytes that
 // do not decompress.
 Status DecodeRows(const core::Chunk& chunk, int tensor, int64_t first, int64_t count, void* out);
 
-// Appends the elements of those rows of a kString tensor; the views point into the chunk. DATA_LOSS
-// for bytes that are not a packed list of so many strings.
+// Appends the elements of those rows of a kString tensor of a chunk in one piece; the views point
+// into the chunk. DATA_LOSS for bytes that are not a packed list of so many strings.
 Status DecodeStrings(const core::Chunk& chunk, int tensor, int64_t first, int64_t count,
                      std::vector<std::string_view>* out);
 

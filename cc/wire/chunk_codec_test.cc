@@ -252,6 +252,80 @@ TEST(ChunkCodecTest, PiecesOfAnySizeReadTheSame) {
   }
 }
 
+// A copy of a part of a message in pieces of their own.
+class OwnedPieces : public core::ChunkPieces {
+ public:
+  explicit OwnedPieces(const Cursor& part) {
+    std::vector<std::string_view> views;
+    part.AppendPieces(&views);
+    for (const std::string_view view : views) strings_.emplace_back(view);
+    views_.assign(strings_.begin(), strings_.end());
+  }
+
+ private:
+  std::vector<std::string> strings_;
+};
+
+// Of one column of `rows` rows of random numbers (or of zeros).
+core::ChunkRef ChunkOfBytes(size_t bytes, int64_t rows, bool noise, bool delta,
+                            std::vector<OwnedColumn>* columns) {
+  std::mt19937_64 rng(bytes);
+  *columns = std::vector<OwnedColumn>(1);
+  const auto row = static_cast<int64_t>(bytes) / rows;
+  FillRandom(&rng, DType::kUint8, {rows, row}, false, &columns->front());
+  if (!noise) std::fill(columns->front().bytes.begin(), columns->front().bytes.end(), 0);
+  return Encode(7, *columns, delta);
+}
+
+TEST(ChunkCodecTest, LargeLiteralsStayInTheirPieces) {
+  std::mt19937_64 rng(10);
+  const size_t kLarge = 2 * kMinBytesInPieces;
+  struct Case {
+    size_t bytes;
+    bool noise;
+    bool delta;
+    bool in_pieces;
+  };
+  for (const Case& c :
+       {Case{kLarge, true, false, true}, Case{kLarge, true, true, true},
+        Case{kLarge, false, false, false}, Case{kMinBytesInPieces / 2, true, false, false}}) {
+    std::vector<OwnedColumn> columns;
+    const core::ChunkRef chunk = ChunkOfBytes(c.bytes, 8, c.noise, c.delta, &columns);
+    for (const size_t piece : {size_t{64} << 10, size_t{1000}, size_t{1} << 30}) {
+      std::string message = "before" + std::string(chunk->bytes()) + "behind";
+      std::vector<std::string_view> pieces;
+      for (size_t at = 0; at < message.size(); at += piece) {
+        pieces.push_back(std::string_view(message).substr(at, piece));
+      }
+      Cursor cursor(pieces.data(), pieces.size());
+      ASSERT_TRUE(cursor.Skip(6));
+      Result<core::ChunkRef> parsed =
+          ParseChunk(cursor.First(chunk->num_bytes()),
+                     [](const Cursor& part) { return std::make_unique<OwnedPieces>(part); });
+      message.assign(message.size(), '#');
+      ASSERT_TRUE(parsed.ok()) << parsed.status().ToString();
+      EXPECT_EQ((*parsed)->pieces() != nullptr, c.in_pieces) << c.bytes;
+      EXPECT_EQ((*parsed)->num_bytes(), chunk->num_bytes());
+      EXPECT_EQ((*parsed)->header().uncompressed_size, chunk->header().uncompressed_size);
+      for (int i = 0; i < 5; ++i) ExpectColumns(**parsed, columns, &rng);
+    }
+  }
+}
+
+TEST(ChunkCodecTest, StringsAreAlwaysInOnePiece) {
+  std::mt19937_64 rng(11);
+  std::vector<OwnedColumn> columns(2);
+  FillRandom(&rng, DType::kUint8, {2, static_cast<int64_t>(kMinBytesInPieces)}, false, &columns[0]);
+  FillRandom(&rng, DType::kString, {2}, false, &columns[1]);
+  const core::ChunkRef chunk = Encode(1, columns, false);
+  Result<core::ChunkRef> parsed = ParseChunk(Cursor(chunk->bytes()), [](const Cursor& part) {
+    return std::make_unique<OwnedPieces>(part);
+  });
+  ASSERT_TRUE(parsed.ok());
+  EXPECT_EQ((*parsed)->pieces(), nullptr);
+  ExpectColumns(**parsed, columns, &rng);
+}
+
 class MalformedChunkTest : public ::testing::Test {
  protected:
   MalformedChunkTest() {

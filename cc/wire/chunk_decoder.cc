@@ -15,17 +15,27 @@ int64_t RowElements(const core::ChunkTensor& tensor) {
   return n;
 }
 
+Cursor ContentOf(const core::Chunk& chunk, int tensor) {
+  if (chunk.pieces() == nullptr) return Cursor(chunk.content(tensor));
+  const std::vector<std::string_view>& views = chunk.pieces()->views();
+  Cursor bytes(views.data(), views.size());
+  bytes.Skip(chunk.tensor(tensor).content_offset);
+  return bytes.First(chunk.tensor(tensor).content_size);
+}
+
 // The first `num_rows` rows as they are stored (deltas are deltas) in `out`. All of them must be
 // wanted unless the content is a literal.
-Status CopyStored(std::string_view content, size_t offset, size_t bytes, size_t total, void* out) {
-  std::string_view literal;
-  if (IsLiteral(content, &literal) && literal.size() == total) {
-    std::memcpy(out, literal.data() + offset, bytes);
+Status CopyStored(Cursor content, size_t offset, size_t bytes, size_t total, void* out) {
+  if (SkipLiteralHeader(&content, total)) {
+    content.Skip(offset);
+    content.Copy(out, bytes);
     return OkStatus();
   }
-  if (bytes == total) return Decompress(content, out, total);
+  std::string scratch;
+  const std::string_view block = content.View(&scratch);
+  if (bytes == total) return Decompress(block, out, total);
   const std::unique_ptr<char[]> all(new char[total]);
-  REVERB_TF_RETURN_IF_ERROR(Decompress(content, all.get(), total));
+  REVERB_TF_RETURN_IF_ERROR(Decompress(block, all.get(), total));
   std::memcpy(out, all.get() + offset, bytes);
   return OkStatus();
 }
@@ -44,18 +54,18 @@ Status DecodeRows(const core::Chunk& chunk, int tensor, int64_t first, int64_t c
   const size_t total = row_bytes * static_cast<size_t>(t.dims[0]);
   const size_t offset = row_bytes * static_cast<size_t>(first);
   if (!chunk.header().delta_encoded || !DeltaApplies(t.dtype, t.rank)) {
-    return CopyStored(chunk.content(tensor), offset, bytes, total, out);
+    return CopyStored(ContentOf(chunk, tensor), offset, bytes, total, out);
   }
   char* rows = static_cast<char*>(out);
   if (first == 0) {
-    REVERB_TF_RETURN_IF_ERROR(CopyStored(chunk.content(tensor), 0, bytes, total, rows));
+    REVERB_TF_RETURN_IF_ERROR(CopyStored(ContentOf(chunk, tensor), 0, bytes, total, rows));
     DeltaDecode(t.dtype, rows, count, row_bytes);
     return OkStatus();
   }
   // A row is the sum of all differences before it.
   const std::unique_ptr<char[]> prefix(new char[offset + bytes]);
   REVERB_TF_RETURN_IF_ERROR(
-      CopyStored(chunk.content(tensor), 0, offset + bytes, total, prefix.get()));
+      CopyStored(ContentOf(chunk, tensor), 0, offset + bytes, total, prefix.get()));
   DeltaDecode(t.dtype, prefix.get(), first + count, row_bytes);
   std::memcpy(rows, prefix.get() + offset, bytes);
   return OkStatus();

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <limits>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -131,6 +133,33 @@ Status CheckFrame(ChunkFrame* frame) {
   return OkStatus();
 }
 
+uint64_t RawSize(const ChunkFrame& frame, const TensorFrame& tensor) {
+  uint64_t raw_size = 0;
+  CountBytes(Dims(frame, tensor), tensor.rank, DTypeSize(static_cast<DType>(tensor.dtype)),
+             &raw_size);
+  return raw_size;
+}
+
+void AddTensor(const ChunkFrame& frame, const TensorFrame& tensor, core::Chunk::Builder* builder) {
+  builder->AddTensor(static_cast<DType>(tensor.dtype), Dims(frame, tensor), tensor.rank,
+                     tensor.content_offset, tensor.content.remaining());
+}
+
+bool AllAreLiterals(const ChunkFrame& frame) {
+  return std::all_of(frame.tensors.begin(), frame.tensors.end(), [&](const TensorFrame& tensor) {
+    Cursor content = tensor.content;
+    return !IsString(tensor) && SkipLiteralHeader(&content, RawSize(frame, tensor));
+  });
+}
+
+core::ChunkRef ChunkInPieces(const ChunkFrame& frame,
+                             std::unique_ptr<const core::ChunkPieces> pieces, size_t size) {
+  core::Chunk::Builder builder(frame.header, static_cast<int>(frame.tensors.size()),
+                               static_cast<int>(frame.dims.size()), std::move(pieces), size);
+  for (const TensorFrame& tensor : frame.tensors) AddTensor(frame, tensor, &builder);
+  return std::move(builder).Build();
+}
+
 // Copies the chunk, then checks its snappy blocks, which are in one piece there.
 Result<core::ChunkRef> CopyChunk(const ChunkFrame& frame, Cursor bytes) {
   const size_t size = bytes.remaining();
@@ -138,13 +167,10 @@ Result<core::ChunkRef> CopyChunk(const ChunkFrame& frame, Cursor bytes) {
                                static_cast<int>(frame.dims.size()), size);
   if (!bytes.Copy(builder.bytes(), size)) return InternalError("a message changed while read");
   for (const TensorFrame& tensor : frame.tensors) {
-    const size_t content_size = tensor.content.remaining();
-    builder.AddTensor(static_cast<DType>(tensor.dtype), Dims(frame, tensor), tensor.rank,
-                      tensor.content_offset, content_size);
+    AddTensor(frame, tensor, &builder);
     if (IsString(tensor)) continue;
-    uint64_t raw_size = 0;
-    CountBytes(Dims(frame, tensor), tensor.rank, DTypeSize(static_cast<DType>(tensor.dtype)),
-               &raw_size);
+    const size_t content_size = tensor.content.remaining();
+    const uint64_t raw_size = RawSize(frame, tensor);
     // An array without elements may come without a block.
     if (raw_size == 0 && content_size == 0) continue;
     REVERB_TF_RETURN_IF_ERROR(
@@ -153,9 +179,14 @@ Result<core::ChunkRef> CopyChunk(const ChunkFrame& frame, Cursor bytes) {
   return std::move(builder).Build();
 }
 
-Result<core::ChunkRef> ParseFrame(ChunkFrame frame, const Cursor& serialized) {
+Result<core::ChunkRef> ParseFrame(ChunkFrame frame, const Cursor& serialized,
+                                  const KeepPieces& keep_pieces) {
   Status status = CheckFrame(&frame);
   if (status.ok()) {
+    if (keep_pieces != nullptr && serialized.remaining() >= kMinBytesInPieces &&
+        AllAreLiterals(frame)) {
+      return ChunkInPieces(frame, keep_pieces(serialized), serialized.remaining());
+    }
     Result<core::ChunkRef> chunk = CopyChunk(frame, serialized);
     if (chunk.ok()) return chunk;
     status = chunk.status();
@@ -165,7 +196,7 @@ Result<core::ChunkRef> ParseFrame(ChunkFrame frame, const Cursor& serialized) {
 
 }  // namespace
 
-Result<core::ChunkRef> ParseChunk(const Cursor& serialized) {
+Result<core::ChunkRef> ParseChunk(const Cursor& serialized, const KeepPieces& keep_pieces) {
   if (serialized.remaining() > kMaxChunkBytes) {
     return InvalidArgumentError("A chunk has " + std::to_string(serialized.remaining()) +
                                 " bytes; it must be smaller than 2 GiB");
@@ -175,7 +206,7 @@ Result<core::ChunkRef> ParseChunk(const Cursor& serialized) {
     return InvalidArgumentError("A chunk is malformed or cut off: not a ChunkData message of " +
                                 std::to_string(serialized.remaining()) + " bytes");
   }
-  if (!frame.old_form) return ParseFrame(std::move(frame), serialized);
+  if (!frame.old_form) return ParseFrame(std::move(frame), serialized, keep_pieces);
 
   std::string scratch;
   Result<std::string> rewritten = RewriteOldChunk(serialized.View(&scratch));
@@ -188,7 +219,11 @@ Result<core::ChunkRef> ParseChunk(const Cursor& serialized) {
       present_form.remaining() > kMaxChunkBytes) {
     return InvalidArgumentError("A chunk in an old form cannot be brought to the present one");
   }
-  return ParseFrame(std::move(present_frame), present_form);
+  return ParseFrame(std::move(present_frame), present_form, nullptr);
+}
+
+Result<core::ChunkRef> ParseChunk(const Cursor& serialized) {
+  return ParseChunk(serialized, nullptr);
 }
 
 Result<core::ChunkRef> ParseChunk(std::string_view serialized) {

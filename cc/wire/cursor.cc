@@ -152,6 +152,23 @@ std::string_view Cursor::View(std::string* scratch) const {
   return {scratch->data(), n};
 }
 
+Cursor Cursor::First(size_t n) const {
+  Cursor first = *this;
+  first.remaining_ = std::min(n, remaining_);
+  return first;
+}
+
+void Cursor::AppendPieces(std::vector<std::string_view>* out) const {
+  Cursor rest = *this;
+  while (rest.remaining_ > 0) {
+    if (rest.ptr_ == rest.piece_end_ && !rest.NextPiece()) return;
+    const size_t part = std::min(rest.remaining_, static_cast<size_t>(rest.piece_end_ - rest.ptr_));
+    out->emplace_back(rest.ptr_, part);
+    rest.ptr_ += part;
+    rest.remaining_ -= part;
+  }
+}
+
 bool ReadUint64s(Cursor* cursor, WireType type, std::vector<uint64_t>* values) {
   uint64_t value;
   if (type == WireType::kVarint) {

@@ -49,6 +49,10 @@ class Cursor {
   // Everything that remains: in place if it lies in one piece, else copied to `scratch`. Reads
   // nothing.
   std::string_view View(std::string* scratch) const;
+  // The next n bytes, or what remains if that is less. Reads nothing.
+  Cursor First(size_t n) const;
+  // Appends what remains, piece by piece. Reads nothing.
+  void AppendPieces(std::vector<std::string_view>* out) const;
 
  private:
   bool NextPiece();

@@ -47,7 +47,7 @@ Result<ParsedItem> InsertRequestReader::ParseItem(size_t i, const ChunkLookup& l
 }
 
 void InsertRequestWriter::AddChunk(const core::ChunkRef& chunk) {
-  const size_t size = chunk->bytes().size();
+  const size_t size = chunk->num_bytes();
   WriteDelimitedHeader(writer_.Extend(1 + VarintSize(size)), 1, size);
   writer_.AddChunkBytes(chunk);
 }

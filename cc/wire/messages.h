@@ -92,7 +92,8 @@ class SampleResponseReader {
   bool in_sample() const { return in_sample_; }
 
  private:
-  Status ReadEntry(Cursor entry, std::vector<core::SampledItem>* complete);
+  Status ReadEntry(const MessagePieces& pieces, Cursor entry,
+                   std::vector<core::SampledItem>* complete);
   Status FinishSample(Cursor info, core::SampledItem* sample);
 
   bool in_sample_ = false;

@@ -93,7 +93,7 @@ void SampleResponseWriter::AddSample(const std::string& table, const core::Sampl
     size_t entry_size = first ? DelimitedSize(info.size()) : 0;
     int end = next;
     do {
-      entry_size += DelimitedSize(trajectory.chunk(end++)->bytes().size());
+      entry_size += DelimitedSize(trajectory.chunk(end++)->num_bytes());
     } while (end < trajectory.num_chunks() &&
              writer_.num_bytes() + entry_size <= kMaxResponseBytes);
     const bool last = end == trajectory.num_chunks();
@@ -104,7 +104,7 @@ void SampleResponseWriter::AddSample(const std::string& table, const core::Sampl
     char* to = WriteDelimitedHeader(writer_.Extend(header_size), 1, entry_size);
     if (first) info.Write(WriteDelimitedHeader(to, 1, info.size()));
     for (; next < end; ++next) {
-      const size_t size = trajectory.chunk(next)->bytes().size();
+      const size_t size = trajectory.chunk(next)->num_bytes();
       WriteDelimitedHeader(writer_.Extend(1 + VarintSize(size)), 2, size);
       writer_.AddChunkBytes(trajectory.chunk(next));
     }
@@ -126,14 +126,16 @@ Status SampleResponseReader::Read(const grpc::ByteBuffer& message,
     if (field != 1) return cursor.SkipValue(type);
     Cursor entry;
     if (type != WireType::kDelimited || !cursor.ReadDelimited(&entry)) return false;
-    error = ReadEntry(entry, complete);
+    error = ReadEntry(pieces, entry, complete);
     return error.ok();
   });
   if (ok) return OkStatus();
   return error.ok() ? Malformed("SampleStreamResponse") : error;
 }
 
-Status SampleResponseReader::ReadEntry(Cursor entry, std::vector<core::SampledItem>* complete) {
+Status SampleResponseReader::ReadEntry(const MessagePieces& pieces, Cursor entry,
+                                       std::vector<core::SampledItem>* complete) {
+  const KeepPieces keep = [&pieces](const Cursor& part) { return pieces.Share(part); };
   Cursor info;
   bool has_info = false;
   bool end_of_sequence = false;
@@ -146,7 +148,7 @@ Status SampleResponseReader::ReadEntry(Cursor entry, std::vector<core::SampledIt
       case 2: {
         Cursor bytes;
         if (type != WireType::kDelimited || !entry.ReadDelimited(&bytes)) return false;
-        Result<core::ChunkRef> chunk = ParseChunk(bytes);
+        Result<core::ChunkRef> chunk = ParseChunk(bytes, keep);
         if (!chunk.ok()) {
           error = chunk.status();
           return false;

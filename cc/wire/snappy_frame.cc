@@ -2,6 +2,7 @@
 
 #include <snappy.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 
@@ -129,24 +130,23 @@ Status CheckSnappy(std::string_view block, uint64_t raw_size) {
                               std::to_string(raw_size) + " bytes that it declares");
 }
 
-bool IsLiteral(std::string_view block, std::string_view* raw) {
-  const auto* p = reinterpret_cast<const unsigned char*>(block.data());
-  const auto* end = p + block.size();
-  uint64_t raw_size;
-  p = ReadPreamble(p, end, &raw_size);
-  if (p == nullptr) return false;
-  if (p == end) {
-    *raw = {};
-    return raw_size == 0;
+bool SkipLiteralHeader(Cursor* block, uint64_t raw_size) {
+  // A preamble of five bytes, a tag, a length of four.
+  unsigned char header[10];
+  const size_t available = std::min(block->remaining(), sizeof header);
+  Cursor start = *block;
+  if (!start.Copy(header, available)) return false;
+  const unsigned char* const end = header + available;
+  uint64_t declared;
+  const unsigned char* p = ReadPreamble(header, end, &declared);
+  if (p == nullptr || declared != raw_size) return false;
+  if (raw_size > 0) {
+    Element e;
+    p = p == end ? nullptr : ReadElement(p, end, &e);
+    if (p == nullptr || e.offset != 0 || e.length != raw_size) return false;
   }
-  Element e;
-  p = ReadElement(p, end, &e);
-  if (p == nullptr || e.offset != 0 || e.length != raw_size ||
-      raw_size != static_cast<uint64_t>(end - p)) {
-    return false;
-  }
-  *raw = {reinterpret_cast<const char*>(p), raw_size};
-  return true;
+  const size_t header_size = static_cast<size_t>(p - header);
+  return block->remaining() - header_size == raw_size && block->Skip(header_size);
 }
 
 Status Decompress(std::string_view block, void* out, size_t raw_size) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "cc/wire/cursor.h"
 #include "reverb_tf/status.h"
 
 namespace reverb_tf::wire {
@@ -20,8 +21,9 @@ char* WriteLiteralHeader(char* out, size_t raw_size);
 // only, so a literal costs the same whatever its length. INVALID_ARGUMENT says what is wrong.
 Status CheckSnappy(std::string_view block, uint64_t raw_size);
 
-// If the block (which CheckSnappy accepted) is one literal: its bytes, without a copy.
-bool IsLiteral(std::string_view block, std::string_view* raw);
+// If the block is exactly one literal of `raw_size` bytes: skips what is in front of them. Else
+// false, and the cursor stays where it was.
+bool SkipLiteralHeader(Cursor* block, uint64_t raw_size);
 
 // Decompresses a whole block to `out`, which has raw_size bytes. DATA_LOSS when the block does not
 // hold that.

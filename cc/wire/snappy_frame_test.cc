@@ -36,9 +36,18 @@ TEST(SnappyFrameTest, LibraryReadsOurLiterals) {
     ASSERT_TRUE(snappy::Uncompress(frame.data(), frame.size(), &read)) << size;
     EXPECT_TRUE(read == raw) << size;
     EXPECT_TRUE(CheckSnappy(frame, size).ok()) << size;
-    std::string_view literal;
-    ASSERT_TRUE(IsLiteral(frame, &literal)) << size;
-    EXPECT_TRUE(literal == raw) << size;
+    Cursor literal{frame};
+    EXPECT_FALSE(SkipLiteralHeader(&literal, size + 1)) << size;
+    EXPECT_EQ(literal.remaining(), frame.size());
+    ASSERT_TRUE(SkipLiteralHeader(&literal, size)) << size;
+    std::string scratch;
+    EXPECT_TRUE(literal.View(&scratch) == raw) << size;
+    // One byte too many or too few, and it is no literal of that size.
+    const std::string longer = frame + "x";
+    literal = Cursor(longer);
+    EXPECT_FALSE(SkipLiteralHeader(&literal, size)) << size;
+    literal = Cursor(std::string_view(frame).substr(0, frame.size() - 1));
+    EXPECT_FALSE(SkipLiteralHeader(&literal, size)) << size;
   }
 }
 

@@ -78,7 +78,7 @@ class FakeTransport : public Transport {
     void Receive(const InsertBatch& batch) {
       for (const core::ChunkRef& chunk : batch.chunks) {
         EXPECT_TRUE(held_.insert(chunk->key()).second) << "a chunk is sent once";
-        transport_->bytes += chunk->bytes().size();
+        transport_->bytes += chunk->num_bytes();
       }
       for (const OutgoingItem& item : batch.items) {
         const core::Trajectory& trajectory = *item.item.trajectory;
