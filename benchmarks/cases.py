@@ -10,49 +10,24 @@ import dataclasses
 import itertools
 import time
 from collections.abc import Callable, Iterator
-from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from benchmarks import tables
+from benchmarks.bench import Bench, Figure
+from benchmarks.variable_cases import (
+    pull_10MB,
+    pull_10MB_eight,
+    pull_100MB,
+    pull_100MB_eight,
+    push_10MB,
+    push_100MB,
+)
 
 _BATCH = 256
 _KEYS_A_CALL = 1_000
 _CLOCK_EVERY = 256
-
-
-class Figure(NamedTuple):
-    """What a round of a case found."""
-
-    value: float  # In the unit of the row.
-    count: int  # Items or calls in the round.
-
-
-@dataclasses.dataclass(frozen=True)
-class Bench:
-    """What a case works with."""
-
-    reverb: ModuleType
-    address: str
-    seconds: float  # How long a round lasts, at least.
-
-    def client(self):
-        """A new client of the server under test."""
-        return self.reverb.Client(self.address)
-
-    def rate(self, work: Callable[[], int], finish: Callable[[], object] | None = None) -> Figure:
-        """Items a second of `work`, which is called until the time is up and returns its count.
-
-        `finish` is called once at the end, on the clock.
-        """
-        start = time.perf_counter()
-        count = 0
-        while time.perf_counter() - start < self.seconds:
-            count += work()
-        if finish is not None:
-            finish()
-        return Figure(count / (time.perf_counter() - start), count)
 
 
 def _insert_trajectory_writer(bench: Bench, max_pending: int) -> Iterator[Figure]:
@@ -306,4 +281,10 @@ ROWS = {
     "dataset_local": _row("dataset, same process, 400 B", "items/s", dataset_in_process),
     "sample": _row("Client.sample, 400 B", "items/s", client_sample),
     "update": _row("mutate_priorities, 1,000 keys", "calls/s", mutate_priorities),
+    "push": _row("push 20 variables of 10 MB", "pushes/s", push_10MB),
+    "push_large": _row("push 20 variables of 100 MB", "pushes/s", push_100MB),
+    "pull": _row("pull 20 variables of 10 MB", "pulls/s", pull_10MB),
+    "pull_large": _row("pull 20 variables of 100 MB", "pulls/s", pull_100MB),
+    "pull_eight": _row("the same by 8 at once, 10 MB", "pulls/s", pull_10MB_eight),
+    "pull_large_eight": _row("the same by 8 at once, 100 MB", "pulls/s", pull_100MB_eight),
 }

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from benchmarks import cases, compare
+from benchmarks import cases, compare, variables
 
 pytest.importorskip("tensorflow")
 
@@ -32,3 +32,13 @@ def test_unknown_row_is_refused(capsys):
     with pytest.raises(SystemExit):
         compare.main(["no_such_row"])
     assert "no such row: no_such_row" in capsys.readouterr().err
+
+
+def test_variables_beside_the_limits_of_the_machine(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("TF_CPP_MIN_LOG_LEVEL", "3")
+    monkeypatch.setattr(variables, "_SECONDS", 0.05)
+    options = ["--ours", sys.executable, "--reference", str(tmp_path / "none")]
+    assert variables.main([*options, "--rounds", "1", "--seconds", "0.05"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "loopback" in lines[-7]
+    assert all("% of memcpy" in line and "% of loopback" in line for line in lines[-6:])

@@ -13,6 +13,9 @@ import numpy as np
 FLOATS = {"400B": 100, "400kB": 100_000}
 # Items of the tables that are sampled.
 FILLED = {"400B": 20_000, "400kB": 500}
+# Floats of each of the variables, by the name of their size.
+NUM_WEIGHTS = 20
+WEIGHTS = {"10MB": 125_000, "100MB": 1_250_000}
 # Different arrays in turn, so that no cache holds just one.
 _VARIANTS = 64
 
@@ -21,6 +24,12 @@ def arrays(size: str) -> list[np.ndarray]:
     """Random float32 vectors of the given size, the same ones in every process."""
     rng = np.random.default_rng(0)
     return [rng.standard_normal(FLOATS[size], dtype=np.float32) for _ in range(_VARIANTS)]
+
+
+def weights(size: str) -> list[np.ndarray]:
+    """Random float32 vectors of the given size in all, as weights are, the same ones in every process."""
+    rng = np.random.default_rng(0)
+    return [rng.standard_normal(WEIGHTS[size], dtype=np.float32) for _ in range(NUM_WEIGHTS)]
 
 
 def steps() -> list[dict[str, np.ndarray]]:
@@ -39,7 +48,7 @@ def steps() -> list[dict[str, np.ndarray]]:
 
 
 def make(reverb: ModuleType) -> list:
-    """Two tables to insert into, one of each size to sample from, one to update.
+    """Two tables to insert into, one of each size to sample from, one to update; and those of variables.
 
     Args:
       reverb: the library, `reverb_tf` or `reverb`.
@@ -72,6 +81,9 @@ def make(reverb: ModuleType) -> list:
     for size in FLOATS:
         tables.append(table(f"sample_{size}", uniform(), FILLED[size], floats(size)))
     prioritized = reverb.selectors.Prioritized(priority_exponent=0.8)
+    for size, floats_each in WEIGHTS.items():
+        signature = [tf.TensorSpec([floats_each], tf.float32)] * NUM_WEIGHTS
+        tables.append(table(f"variables_{size}", uniform(), 1, signature))
     tables.append(table("update_400B", prioritized, FILLED["400B"], floats("400B")))
     return tables
 

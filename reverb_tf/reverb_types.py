@@ -67,8 +67,9 @@ class TableInfo:
       waiting_inserts: Items that wait for the rate limiter.
       sample_state: samples_allowed as a sentence, with the numbers it comes from.
       insert_state: inserts_allowed as a sentence, with the numbers it comes from.
+      version: Items that were ever inserted, also before resets and before what a checkpoint has brought back.
 
-    The last eleven are None where a server does not say them (dm-reverb).
+    The last twelve are None where a server does not say them (dm-reverb).
     """
 
     name: str
@@ -94,6 +95,7 @@ class TableInfo:
     waiting_inserts: int | None = None
     sample_state: str | None = None
     insert_state: str | None = None
+    version: int | None = None
 
     @classmethod
     def from_serialized_proto(cls, proto_string: bytes) -> "TableInfo":

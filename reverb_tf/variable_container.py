@@ -1,10 +1,11 @@
 """Moving variables between TensorFlow programs through a server."""
 
-import dataclasses
-from collections.abc import Sequence
+import contextlib
+import math
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from reverb_tf import _nests, client
+from reverb_tf import client
 from reverb_tf._tf import op_library
 from reverb_tf._tf.tf_import import import_tensorflow
 from reverb_tf.variables import DEFAULT_TABLE
@@ -12,59 +13,15 @@ from reverb_tf.variables import DEFAULT_TABLE
 tf = import_tensorflow("reverb_tf.VariableContainer")
 
 from reverb_tf import tf_client  # noqa: E402
+from reverb_tf._tf import variable_spec  # noqa: E402
 
 
-def _describe(dtype: Any, shape: Any) -> str:
-    return f"{dtype.name} {shape}"
-
-
-def _invalid(message: str) -> tf.errors.InvalidArgumentError:
-    return tf.errors.InvalidArgumentError(None, None, message)
-
-
-@dataclasses.dataclass(frozen=True)
-class _Variables:
-    """What a table holds."""
-
-    table: str
-    signature: Any
-    paths: list[str]
-    dtypes: list[tf.DType]
-    shapes: list[tf.TensorShape]
-
-    @classmethod
-    def of(cls, table: str, signature: Any) -> "_Variables":
-        """Raises TypeError if the signature describes no variables."""
-        try:
-            pairs = [] if signature is None else _nests.specs(signature)
-        except _nests.StructureError as error:
-            raise TypeError(f"The signature of table {table!r}: {error}") from None
-        if not pairs:
-            raise TypeError(
-                f"Table {table!r} needs a signature of its variables, got {signature!r}"
-            )
-        return cls(
-            table,
-            signature,
-            [path for path, _ in pairs],
-            [tf.as_dtype(spec.dtype) for _, spec in pairs],
-            [tf.TensorShape(spec.shape) for _, spec in pairs],
-        )
-
-    def leaves(self, nest: Any) -> list[Any]:
-        """The values of a nest that is built like the signature; _nests.StructureError if it is not."""
-        return [value for _, value in _nests.leaves(self.signature, nest)]
-
-    def mismatch(self, i: int, dtype: Any, shape: Any) -> str:
-        """Says what is wrong about variable i."""
-        return (
-            f"The variable at '{self.paths[i]}' is {_describe(dtype, shape)}, but the signature of table "
-            f"{self.table!r} says {_describe(self.dtypes[i], self.shapes[i])}"
-        )
-
-    def structure_mismatch(self, error: Exception) -> str:
-        """Says how a nest differs from the signature."""
-        return f"The variables are not nested like the signature of table {self.table!r}: {error}"
+@contextlib.contextmanager
+def _value_error_in_eager_mode() -> Iterator[None]:
+    try:
+        yield
+    except tf.errors.InvalidArgumentError as error:
+        raise ValueError(f"No variable was changed: {error.message}") from error
 
 
 class VariableContainer:
@@ -76,6 +33,10 @@ class VariableContainer:
     minute is `tf.errors.UnavailableError`.
 
     A pull gets all variables from one push, never from two.
+
+    A table's version is the number of pushes it has had: the first one makes it 1. It goes on after a reset and after
+    a restart of the server from a checkpoint; a server that starts without one counts from 0. `pull_if_newer`,
+    `update_if_newer` and `wait_for` need a server that counts: dm-reverb does not.
 
     Thread-safe. Belongs to the graph, or the eager context, that it is made in.
     """
@@ -107,7 +68,7 @@ class VariableContainer:
         if isinstance(table_names, str | bytes):
             raise TypeError(f"table_names must be a sequence of names, got {table_names!r}")
         infos = client.Client(server_address).server_info(timeout)
-        self._tables: dict[str, _Variables] = {}
+        self._tables: dict[str, variable_spec.VariableSpec] = {}
         for name in table_names:
             if name not in infos:
                 raise KeyError(
@@ -117,8 +78,7 @@ class VariableContainer:
                 raise ValueError(
                     f"A table of variables has max_size 1, but that of table {name!r} is {infos[name].max_size}"
                 )
-            self._tables[name] = _Variables.of(name, infos[name].signature)
-        self._cast = cast
+            self._tables[name] = variable_spec.VariableSpec(name, infos[name], cast)
         self._client = tf_client.TFClient(server_address, name="variable_container")
 
     def __repr__(self) -> str:
@@ -141,15 +101,13 @@ class VariableContainer:
           tf.errors.InvalidArgumentError: `values` are nested in another way than the signature, or one of them has
             another dtype or shape. (A shape that is not known statically is checked when the op runs.)
         """
-        variables = self._variables(table)
-        try:
-            leaves = variables.leaves(values)
-        except _nests.StructureError as error:
-            raise _invalid(variables.structure_mismatch(error)) from None
+        spec = self._spec(table)
         with tf.name_scope("variable_container_push"):
-            tensors = [self._to_push(variables, i, value) for i, value in enumerate(leaves)]
             op = op_library.ops().reverb_variable_push(
-                handle=self._client.handle, table=table, values=tensors, shapes=variables.shapes
+                handle=self._client.handle,
+                table=table,
+                values=spec.tensors(values),
+                shapes=spec.shapes,
             )
         return None if tf.compat.v1.executing_eagerly_outside_functions() else op
 
@@ -174,13 +132,10 @@ class VariableContainer:
           tf.errors.DeadlineExceededError: (when the op runs, as all below) nothing was pushed in time.
           tf.errors.InvalidArgumentError: somebody pushed something else than the signature says, past a container.
         """
-        variables = self._variables(table)
-        targets = self._dtypes(variables, dtypes)
-        values = self._pull(variables, variables.shapes, timeout)
-        return _nests.build(
-            variables.signature,
-            [tf.cast(v, dtype) for v, dtype in zip(values, targets, strict=True)],
-        )
+        spec = self._spec(table)
+        targets = spec.target_dtypes(dtypes)
+        pulled = self._pull(spec, spec.shapes, timeout)
+        return spec.nest(pulled.values, targets)
 
     def update(
         self, variables: Any, table: str = DEFAULT_TABLE, *, timeout: float | None = None
@@ -202,80 +157,167 @@ class VariableContainer:
             shape. In `tf.function`, a shape that is not known before is `tf.errors.InvalidArgumentError`.
           tf.errors.DeadlineExceededError: (when the op runs) nothing was pushed in time.
         """
-        spec = self._variables(table)
-        try:
-            leaves = spec.leaves(variables)
-        except _nests.StructureError as error:
-            raise ValueError(spec.structure_mismatch(error)) from None
+        spec = self._spec(table)
         # The op checks the shapes on arrival: what it returns can be assigned.
-        shapes = [self._check_variable(spec, i, variable) for i, variable in enumerate(leaves)]
-        try:
-            values = self._pull(spec, shapes, timeout)
-        except tf.errors.InvalidArgumentError as error:
-            raise ValueError(f"No variable was changed: {error.message}") from error
-        with tf.name_scope("variable_container_update"):
-            values = [tf.cast(v, leaf.dtype) for v, leaf in zip(values, leaves, strict=True)]
-            assigns = [leaf.assign(value) for leaf, value in zip(leaves, values, strict=True)]
-        if tf.compat.v1.executing_eagerly_outside_functions():
-            return None
-        return tf.group(*assigns)
+        leaves, shapes = spec.variables(variables)
+        with _value_error_in_eager_mode():
+            pulled = self._pull(spec, shapes, timeout)
+        assigned = self._assign(leaves, pulled.values)
+        return None if tf.compat.v1.executing_eagerly_outside_functions() else assigned
 
-    def _variables(self, table: str) -> _Variables:
+    def wait_for(
+        self,
+        version: Any,
+        table: str = DEFAULT_TABLE,
+        *,
+        dtypes: Any = None,
+        timeout: float | None = None,
+    ) -> tuple[tf.Tensor, Any]:
+        """Waits until a table has a version, and returns it or a newer one. The server says when: nothing is polled.
+
+        An actor that wants all pushes it can keep up with says `version, values = container.wait_for(version + 1)`.
+
+        Args:
+          version: the least one that is wanted; an int64 scalar.
+          table: its name.
+          dtypes: as of `pull`.
+          timeout: seconds to wait for the version; None: no limit.
+
+        Returns:
+          The version, an int64 scalar, and the variables, as from `pull`.
+
+        Raises:
+          KeyError, ValueError: as from `pull`.
+          tf.errors.UnimplementedError: the server does not count versions.
+          tf.errors.DeadlineExceededError: the version did not come in time. The text says which version there is.
+        """
+        spec = self._versioned_spec(table)
+        targets = spec.target_dtypes(dtypes)
+        pulled = self._pull(spec, spec.shapes, timeout, version)
+        return pulled.version, spec.nest(pulled.values, targets)
+
+    def pull_if_newer(
+        self,
+        version: Any,
+        table: str = DEFAULT_TABLE,
+        *,
+        default: Any = None,
+        dtypes: Any = None,
+    ) -> tuple[tf.Tensor, Any, tf.Tensor]:
+        """Pulls unless a table has nothing but the given version. Does not wait for a push, and moves no data then.
+
+        Args:
+          version: the one that the caller has, an int64 scalar; 0: none. A version that the server has not reached (it
+            has started anew) is not what the table has.
+          table: its name.
+          default: nest of what is returned if there is nothing newer, with the structure, dtypes and shapes of the
+            signature; None: zeros, where unknown dimensions are 0.
+          dtypes: as of `pull`.
+
+        Returns:
+          The version of the table (or, if there is nothing newer, the given one), an int64 scalar; the variables, as
+          from `pull`, or `default`; and whether they are newer, a bool scalar.
+
+        Raises:
+          KeyError, ValueError: as from `pull`.
+          tf.errors.InvalidArgumentError: `default` does not match the signature.
+          tf.errors.UnimplementedError: the server does not count versions.
+        """
+        spec = self._versioned_spec(table)
+        targets = spec.target_dtypes(dtypes)
+        defaults = [] if default is None else spec.tensors(default)
+        pulled = self._pull_if_newer(spec, spec.shapes, version, defaults)
+        return pulled.new_version, spec.nest(pulled.values, targets), pulled.is_newer
+
+    def update_if_newer(
+        self, variables: Any, version: Any, table: str = DEFAULT_TABLE
+    ) -> tuple[tf.Tensor, tf.Tensor]:
+        """Like `update`, unless a table has nothing but the given version. Does not wait for a push.
+
+        Args:
+          variables: as of `update`.
+          version: as of `pull_if_newer`.
+          table: its name.
+
+        Returns:
+          The version that the variables have now, an int64 scalar, and whether they were assigned, a bool scalar.
+
+        Raises:
+          KeyError, ValueError: as from `update`.
+          tf.errors.UnimplementedError: the server does not count versions.
+        """
+        spec = self._versioned_spec(table)
+        leaves, shapes = spec.variables(variables)
+        # What they hold is returned where nothing is newer, which costs nothing: zeros would have to be written.
+        current = [tf.convert_to_tensor(leaf) for leaf in leaves]
+        defaults = current if [value.dtype for value in current] == spec.dtypes else []
+        with _value_error_in_eager_mode():
+            pulled = self._pull_if_newer(spec, shapes, version, defaults)
+
+        def assign() -> tf.Tensor:
+            with tf.control_dependencies([self._assign(leaves, pulled.values)]):
+                return tf.identity(pulled.new_version)
+
+        return tf.cond(pulled.is_newer, assign, lambda: pulled.new_version), pulled.is_newer
+
+    def _versioned_spec(self, table: str) -> variable_spec.VariableSpec:
+        spec = self._spec(table)
+        if not spec.has_versions:
+            raise tf.errors.UnimplementedError(
+                None,
+                None,
+                f"The server at {self._client.server_address} does not count versions: it is dm-reverb or an older "
+                "release",
+            )
+        return spec
+
+    def _spec(self, table: str) -> variable_spec.VariableSpec:
         if table not in self._tables:
             raise KeyError(
                 f"{table!r} is no table of this container; it was made for {sorted(self._tables)}"
             )
         return self._tables[table]
 
-    def _can_be(self, have: tf.DType, want: tf.DType) -> bool:
-        return have == want or (self._cast and have.is_floating and want.is_floating)
-
-    def _to_push(self, variables: _Variables, i: int, value: Any) -> tf.Tensor:
-        tensor = tf.convert_to_tensor(value)
-        dtype, shape = variables.dtypes[i], variables.shapes[i]
-        if not (self._can_be(tensor.dtype, dtype) and shape.is_compatible_with(tensor.shape)):
-            raise _invalid(variables.mismatch(i, tensor.dtype, tensor.shape))
-        return tf.cast(tensor, dtype)
-
-    def _check_variable(self, spec: _Variables, i: int, variable: Any) -> tf.TensorShape:
-        """Returns the shape that a value for the variable must have; ValueError if there can be none."""
-        if not (hasattr(variable, "assign") and hasattr(variable, "dtype")):
-            raise ValueError(
-                f"The leaf at '{spec.paths[i]}' must be a variable, got {type(variable).__name__}"
-            )
-        dtype, shape = tf.as_dtype(variable.dtype), tf.TensorShape(variable.shape)
-        if not (self._can_be(spec.dtypes[i], dtype) and spec.shapes[i].is_compatible_with(shape)):
-            raise ValueError(spec.mismatch(i, dtype, shape))
-        return spec.shapes[i].merge_with(shape)
-
-    @staticmethod
-    def _dtypes(variables: _Variables, dtypes: Any) -> list[tf.DType]:
-        if dtypes is None:
-            return variables.dtypes
-        if isinstance(dtypes, str | type | tf.DType) or hasattr(dtypes, "itemsize"):
-            dtype = tf.as_dtype(dtypes)
-            if not dtype.is_floating:
-                raise ValueError(f"dtypes must be a floating point dtype or a nest, got {dtypes!r}")
-            return [dtype if have.is_floating else have for have in variables.dtypes]
-        try:
-            wanted = [tf.as_dtype(dtype) for dtype in variables.leaves(dtypes)]
-        except _nests.StructureError as error:
-            raise ValueError(variables.structure_mismatch(error)) from None
-        for i, (have, want) in enumerate(zip(variables.dtypes, wanted, strict=True)):
-            if have != want and not (have.is_floating and want.is_floating):
-                raise ValueError(variables.mismatch(i, want, variables.shapes[i]))
-        return wanted
-
     def _pull(
-        self, variables: _Variables, shapes: list[tf.TensorShape], timeout: float | None
-    ) -> list[tf.Tensor]:
+        self,
+        spec: variable_spec.VariableSpec,
+        shapes: list[tf.TensorShape],
+        timeout: float | None,
+        min_version: Any = 0,
+    ) -> Any:
         if timeout is not None and not timeout >= 0:
             raise ValueError(f"timeout must be >= 0 or None, got {timeout}")
+        endless = timeout is None or timeout > 1e9
+        timeout_ms = -1 if endless else math.ceil(timeout * 1000)
         return op_library.ops().reverb_variable_pull(
             handle=self._client.handle,
-            table=variables.table,
-            timeout_ms=tf.constant(-1 if timeout is None else int(timeout * 1000), tf.int64),
-            Toutput_list=variables.dtypes,
+            table=spec.table,
+            min_version=tf.cast(min_version, tf.int64),
+            timeout_ms=timeout_ms,
+            Toutput_list=spec.dtypes,
             output_shapes=shapes,
             name="variable_container_pull",
         )
+
+    def _pull_if_newer(
+        self,
+        spec: variable_spec.VariableSpec,
+        shapes: list[tf.TensorShape],
+        version: Any,
+        defaults: list[tf.Tensor],
+    ) -> Any:
+        return op_library.ops().reverb_variable_pull_if_newer(
+            handle=self._client.handle,
+            table=spec.table,
+            version=tf.cast(version, tf.int64),
+            defaults=defaults,
+            Toutput_list=spec.dtypes,
+            output_shapes=shapes,
+            name="variable_container_pull_if_newer",
+        )
+
+    @staticmethod
+    def _assign(leaves: list[Any], values: list[tf.Tensor]) -> Any:
+        with tf.name_scope("variable_container_update"):
+            pairs = zip(leaves, values, strict=True)
+            return tf.group(*[leaf.assign(tf.cast(value, leaf.dtype)) for leaf, value in pairs])

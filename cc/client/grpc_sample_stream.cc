@@ -7,16 +7,18 @@
 
 namespace reverb_tf::client {
 
-grpc::ByteBuffer GrpcSampleStream::RequestMessage(int64_t n, Duration timeout) const {
+grpc::ByteBuffer GrpcSampleStream::RequestMessage(const SampleRequest& asked) const {
   deepmind::reverb::SampleStreamRequest request;
   request.set_table(table_);
-  request.set_num_samples(n);
-  if (timeout == kInfiniteDuration) {
+  request.set_num_samples(asked.n);
+  if (asked.min_version) request.set_min_version(*asked.min_version);
+  if (asked.unless_version) request.set_unless_version(*asked.unless_version);
+  if (asked.timeout == kInfiniteDuration) {
     request.mutable_rate_limiter_timeout()->set_milliseconds(-1);
     request.set_rate_limiter_timeout_nanos(-1);
   } else {
     // Servers that know milliseconds only take 0 for "no limit": there the least is 1.
-    const int64_t nanos = std::max<int64_t>(timeout.count(), 0);
+    const int64_t nanos = std::max<int64_t>(asked.timeout.count(), 0);
     request.mutable_rate_limiter_timeout()->set_milliseconds(
         std::max<int64_t>(nanos / 1'000'000 + (nanos % 1'000'000 != 0), 1));
     request.set_rate_limiter_timeout_nanos(nanos);
@@ -25,8 +27,8 @@ grpc::ByteBuffer GrpcSampleStream::RequestMessage(int64_t n, Duration timeout) c
   return grpc::ByteBuffer(&slice, 1);
 }
 
-void GrpcSampleStream::Request(int64_t n, Duration timeout) {
-  grpc::ByteBuffer message = RequestMessage(n, timeout);
+void GrpcSampleStream::Request(const SampleRequest& request) {
+  grpc::ByteBuffer message = RequestMessage(request);
   {
     MutexLock lock(&mu_);
     if (writing_) {

@@ -21,14 +21,14 @@ class GrpcSampleStream : public SampleStream, public GrpcStream {
   GrpcSampleStream(std::string table, std::shared_ptr<SampleStreamObserver> observer)
       : table_(std::move(table)), observer_(std::move(observer)) {}
 
-  void Request(int64_t n, Duration timeout) override;
+  void Request(const SampleRequest& request) override;
   void Cancel() override { Abort(); }
 
  private:
   void HandleMessage(const grpc::ByteBuffer& message) override;
   void HandleWritten() override;
   void HandleEnd(const Status& status) override;
-  grpc::ByteBuffer RequestMessage(int64_t n, Duration timeout) const;
+  grpc::ByteBuffer RequestMessage(const SampleRequest& asked) const;
 
   const std::string table_;
   std::shared_ptr<SampleStreamObserver> observer_;  // until the end; used by gRPC's callbacks only

@@ -26,12 +26,12 @@ class LocalSampleStream : public SampleStream,
         clock_(clock),
         observer_(std::move(observer)) {}
 
-  void Request(int64_t n, Duration timeout) override {
+  void Request(const SampleRequest& request) override {
     if (table_ == nullptr) return Finish(TableNotFoundError(name_));
     {
       MutexLock lock(&mu_);
-      left_ += n;
-      timeout_ = timeout;
+      left_ += request.n;
+      request_ = request;
       if (driving_) return;
       driving_ = true;
     }
@@ -73,8 +73,11 @@ class LocalSampleStream : public SampleStream,
         if (!result) {
           waiting_ = true;
           options.num_samples = left_;
-          options.deadline = timeout_ <= Duration::zero() ? core::TimePoint::min()
-                                                          : DeadlineAfter(clock_->Now(), timeout_);
+          options.deadline = request_.timeout <= Duration::zero()
+                                 ? core::TimePoint::min()
+                                 : DeadlineAfter(clock_->Now(), request_.timeout);
+          options.min_version = request_.min_version.value_or(0);
+          options.unless_version = request_.unless_version;
         }
       }
       if (!result) {
@@ -120,7 +123,7 @@ class LocalSampleStream : public SampleStream,
   Mutex mu_;
   std::shared_ptr<SampleStreamObserver> observer_ GUARDED_BY(mu_);  // null: ended
   int64_t left_ GUARDED_BY(mu_) = 0;  // asked of this stream and not delivered
-  Duration timeout_ GUARDED_BY(mu_) = kInfiniteDuration;
+  SampleRequest request_ GUARDED_BY(mu_);
   bool driving_ GUARDED_BY(mu_) = false;
   bool waiting_ GUARDED_BY(mu_) = false;                       // the table has a request of ours
   std::optional<core::Table::Ticket> ticket_ GUARDED_BY(mu_);  // of it, once known

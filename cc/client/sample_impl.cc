@@ -51,6 +51,7 @@ Sample::Impl::Impl(core::SampledItem item) : trajectory_(std::move(item.trajecto
   info_.priority = item.priority;
   info_.times_sampled = item.times_sampled;
   info_.rate_limited = item.rate_limited;
+  info_.table_version = item.version;
   const int num_columns = trajectory_->num_columns();
   int64_t* dims = reinterpret_cast<int64_t*>(columns() + num_columns);
   for (int i = 0; i < num_columns; ++i) {

@@ -218,7 +218,8 @@ void SamplerCore::Send(const Action& action) {
     }
     if (over) return stream->Cancel();
   }
-  stream->Request(action.n, options_.rate_limiter_timeout);
+  stream->Request(
+      {action.n, options_.rate_limiter_timeout, options_.min_version, options_.unless_version});
 }
 
 void SamplerCore::OnSamples(size_t index, uint64_t generation,

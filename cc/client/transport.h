@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -55,6 +56,18 @@ class InsertStream {
   virtual void Cancel() = 0;
 };
 
+// What is asked of a sample stream.
+struct SampleRequest {
+  int64_t n = 1;  // samples
+  // When none of them can be had for so long, the stream ends with the status of
+  // core::Table::SampleResult.
+  Duration timeout = kInfiniteDuration;
+  // As in core::Table::SampleOptions. With a min_version the samples have the table's version, if
+  // the server knows it.
+  std::optional<int64_t> min_version;
+  std::optional<int64_t> unless_version;
+};
+
 class SampleStreamObserver {
  public:
   virtual ~SampleStreamObserver() = default;
@@ -68,10 +81,9 @@ class SampleStreamObserver {
 class SampleStream {
  public:
   virtual ~SampleStream() = default;
-  // Asks for n more samples; not before all of the last request have arrived. When none of them can
-  // be had for `timeout`, the stream ends with the status of core::Table::SampleResult. A no-op on
-  // a stream that has ended.
-  virtual void Request(int64_t n, Duration timeout) = 0;
+  // Asks for more samples; not before all of the last request have arrived. A no-op on a stream
+  // that has ended.
+  virtual void Request(const SampleRequest& request) = 0;
   // What is on its way is lost. Leads to OnClosed.
   virtual void Cancel() = 0;
 };

@@ -90,7 +90,10 @@ struct SampleObserver : public SampleStreamObserver {
   void OnSamples(std::vector<core::SampledItem> samples) override {
     heard.Note([&] {
       EXPECT_FALSE(samples.empty());
-      for (const auto& sample : samples) keys.push_back(sample.key);
+      for (const auto& sample : samples) {
+        keys.push_back(sample.key);
+        versions.push_back(sample.version);
+      }
     });
   }
   void OnClosed(const Status& why) override {
@@ -98,6 +101,7 @@ struct SampleObserver : public SampleStreamObserver {
   }
   Heard heard;
   std::vector<uint64_t> keys;
+  std::vector<int64_t> versions;
   std::optional<Status> closed;
 };
 
@@ -144,7 +148,7 @@ TEST_P(TransportTest, ConfirmsOnlyWhatIsInTheTable) {
   EXPECT_TRUE(observer->heard.Await([&] { return observer->keys.size() == 2; }));
   const auto sampled = std::make_shared<SampleObserver>();
   const auto samples = transport_->OpenSampleStream("q", sampled);
-  samples->Request(2, kInfiniteDuration);
+  samples->Request({2, kInfiniteDuration});
   EXPECT_TRUE(sampled->heard.Await([&] { return sampled->keys.size() == 2; }));
   EXPECT_TRUE(observer->heard.Await([&] { return observer->keys.size() == 4; }));
   stream->Cancel();
@@ -206,9 +210,9 @@ TEST_P(TransportTest, RequestGivesExactlyWhatWasAskedFor) {
   Insert("q", {1, 2, 3, 4, 5, 6, 7});
   const auto observer = std::make_shared<SampleObserver>();
   const auto stream = transport_->OpenSampleStream("q", observer);
-  stream->Request(3, kInfiniteDuration);
+  stream->Request({3, kInfiniteDuration});
   ASSERT_TRUE(observer->heard.Await([&] { return observer->keys.size() == 3; }));
-  stream->Request(2, kInfiniteDuration);
+  stream->Request({2, kInfiniteDuration});
   ASSERT_TRUE(observer->heard.Await([&] { return observer->keys.size() == 5; }));
   EXPECT_EQ(observer->keys, (std::vector<uint64_t>{1, 2, 3, 4, 5}));
   stream->Cancel();
@@ -220,7 +224,7 @@ TEST_P(TransportTest, RequestIsAnsweredInPartsAsItemsCome) {
   Insert("q", {1, 2});
   const auto observer = std::make_shared<SampleObserver>();
   const auto stream = transport_->OpenSampleStream("q", observer);
-  stream->Request(4, kInfiniteDuration);
+  stream->Request({4, kInfiniteDuration});
   ASSERT_TRUE(observer->heard.Await([&] { return observer->keys.size() == 2; }));
   Insert("q", {3});
   ASSERT_TRUE(observer->heard.Await([&] { return observer->keys.size() == 3; }));
@@ -235,7 +239,7 @@ TEST_P(TransportTest, SampleTimeouts) {
     Insert("q", {1});
     const auto observer = std::make_shared<SampleObserver>();
     const auto stream = transport_->OpenSampleStream("q", observer);
-    stream->Request(2, timeout);
+    stream->Request({2, timeout});
     ASSERT_TRUE(observer->heard.Await([&] { return observer->closed.has_value(); }));
     EXPECT_TRUE(IsRateLimiterTimeout(*observer->closed)) << observer->closed->ToString();
     EXPECT_EQ(observer->keys.size(), 1u);
@@ -243,11 +247,33 @@ TEST_P(TransportTest, SampleTimeouts) {
   }
 }
 
+TEST_P(TransportTest, RequestWaitsForAVersion) {
+  TableOptions options = UniformOptions("q");
+  options.max_size = 1;
+  Start({options});
+  Insert("q", {1});
+  const auto observer = std::make_shared<SampleObserver>();
+  const auto stream = transport_->OpenSampleStream("q", observer);
+  SampleRequest request;
+  request.min_version = 2;
+  stream->Request(request);
+  Insert("q", {2});
+  ASSERT_TRUE(observer->heard.Await([&] { return observer->keys.size() == 1; }));
+  EXPECT_EQ(observer->keys, std::vector<uint64_t>{2});
+  EXPECT_EQ(observer->versions, std::vector<int64_t>{2});
+  request.min_version = 0;
+  request.unless_version = 2;
+  stream->Request(request);
+  ASSERT_TRUE(observer->heard.Await([&] { return observer->closed.has_value(); }));
+  EXPECT_TRUE(IsRateLimiterTimeout(*observer->closed)) << observer->closed->ToString();
+  EXPECT_EQ(observer->keys.size(), 1u);
+}
+
 TEST_P(TransportTest, UnknownTableEndsASampleStream) {
   Start({UniformOptions("q")});
   const auto observer = std::make_shared<SampleObserver>();
   const auto stream = transport_->OpenSampleStream("nope", observer);
-  stream->Request(1, kInfiniteDuration);
+  stream->Request({1, kInfiniteDuration});
   ASSERT_TRUE(observer->heard.Await([&] { return observer->closed.has_value(); }));
   EXPECT_EQ(observer->closed->code(), StatusCode::kNotFound);
 }
@@ -257,19 +283,19 @@ TEST_P(TransportTest, CancelledRequestTakesNothing) {
   for (int i = 0; i < 10; ++i) {
     const auto observer = std::make_shared<SampleObserver>();
     const auto stream = transport_->OpenSampleStream("q", observer);
-    stream->Request(1, kInfiniteDuration);
+    stream->Request({1, kInfiniteDuration});
     stream->Cancel();
     ASSERT_TRUE(observer->heard.Await([&] { return observer->closed.has_value(); }));
   }
   // The server may hear of the cancellation after this; another round trip makes sure.
   const auto last = std::make_shared<SampleObserver>();
   const auto late = transport_->OpenSampleStream("q", last);
-  late->Request(1, milliseconds(200));
+  late->Request({1, milliseconds(200)});
   ASSERT_TRUE(last->heard.Await([&] { return last->closed.has_value(); }));
   Insert("q", {1});
   const auto observer = std::make_shared<SampleObserver>();
   const auto stream = transport_->OpenSampleStream("q", observer);
-  stream->Request(1, kInfiniteDuration);
+  stream->Request({1, kInfiniteDuration});
   ASSERT_TRUE(observer->heard.Await([&] { return observer->keys.size() == 1; }));
   stream->Cancel();
 }
@@ -278,7 +304,7 @@ TEST_P(TransportTest, StoppedServerEndsStreams) {
   Start({QueueOptions("q", 1)});
   const auto samples = std::make_shared<SampleObserver>();
   const auto sample_stream = transport_->OpenSampleStream("q", samples);
-  sample_stream->Request(5, kInfiniteDuration);
+  sample_stream->Request({5, kInfiniteDuration});
   Insert("q", {1});
   ASSERT_TRUE(samples->heard.Await([&] { return samples->keys.size() == 1; }));
   server_->Stop();

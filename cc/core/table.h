@@ -34,6 +34,7 @@ struct SampledItem {
   double priority = 0;
   int64_t table_size = 0;         // before a deletion that this sample caused
   int64_t inserted_at_nanos = 0;  // since the Unix epoch
+  int64_t version = -1;           // of the table at that moment; -1: not known
   int32_t times_sampled = 0;      // this one included
   bool rate_limited = false;      // handed out after its request had to wait
   TrajectoryRef trajectory;
@@ -61,6 +62,7 @@ struct TableInfo {
   int64_t num_episodes = 0;
   int64_t num_deleted_episodes = 0;
   int64_t num_unique_samples = 0;
+  int64_t version = 0;
   int64_t memory_bytes =
       0;  // of item rows, indices and selectors; trajectories and chunks are not in it
   int64_t data_bytes = 0;       // of the chunks of each item; shared ones count for each of them
@@ -89,6 +91,9 @@ class InsertObserver {
 // executed by the thread whose operation makes it possible. Callbacks run without the lock and may
 // call the table again; they may run on any thread that calls the table, so a caller must hold no
 // lock that a callback takes. Trajectories are never freed under the lock.
+//
+// The version of a table is the number of items that were ever inserted, also over resets and
+// checkpoints; updates of priorities do not count. In a table of one item it is that of the item.
 //
 // Inserts and samples alternate while both can go on. A sample request is finished as soon as it
 // has the number asked for, or has something and nothing more can be taken now, or its bytes reach
@@ -132,11 +137,15 @@ class Table : public std::enable_shared_from_this<Table> {
     size_t max_bytes =
         SIZE_MAX;  // finished once the chunks of its items are so many bytes; always >= 1 item
     TimePoint deadline = kNoDeadline;  // of being parked; in the past: what can be had at once
+    int64_t min_version = 0;           // parked until the table has it, whatever comes behind
+    // Of this version nothing is wanted: not parked then, but finished as if late.
+    std::optional<int64_t> unless_version;
   };
   struct SampleResult {
     // OK with at least one item, or one of: DEADLINE_EXCEEDED "Rate Limiter: Timeout exceeded
     // before the right to insert was acquired." followed by the table's name and the limiter's
-    // numbers; CANCELLED: table closed or request cancelled. Never items with an error.
+    // numbers, or the versions; CANCELLED: table closed or request cancelled. Never items with an
+    // error.
     Status status;
     std::vector<SampledItem> items;
   };

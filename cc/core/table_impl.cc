@@ -91,17 +91,23 @@ Table::Ticket Table::Impl::Sample(const SampleOptions& options, SampleCallback c
   const int64_t now_nanos = clock_->WallNanos();
   Aftermath aftermath;
   bool parked = false;
+  Status refused;
   {
     MutexLock lock(&mu_);
-    if (!closed_) {
-      requests_.insert(requests_.end(), std::move(node));
+    if (closed_) {
+      refused = ClosedError();
+    } else if (options.unless_version == state_.version()) {
+      refused = LateError(options);
+    } else {
+      SampleQueue& queue = options.min_version > state_.version() ? early_requests_ : requests_;
+      queue.insert(queue.end(), std::move(node));
       Pump(now_nanos, &aftermath);
-      const auto found = requests_.find(ticket);
-      parked = found != requests_.end();
-      if (parked) found->second.has_waited = true;
+      SampleRequest* const request = Find(ticket);
+      parked = request != nullptr;
+      if (parked) request->has_waited = true;
     }
   }
-  if (!node.empty()) FinishRequest(std::move(node), ClosedError());
+  if (!node.empty()) FinishRequest(std::move(node), std::move(refused));
   Settle(&aftermath);
   if (parked && is_late) {
     Expire(ticket);
@@ -128,35 +134,58 @@ void Table::Impl::SetTimer(Ticket ticket, TimePoint deadline, std::weak_ptr<Tabl
   });
   {
     MutexLock lock(&mu_);
-    const auto found = requests_.find(ticket);
-    if (found != requests_.end()) {
-      found->second.timer = timer;
+    if (SampleRequest* const request = Find(ticket)) {
+      request->timer = timer;
       return;
     }
   }
   clock_->Cancel(timer);  // finished meanwhile
 }
 
+Table::Impl::SampleRequest* Table::Impl::Find(Ticket ticket) {
+  for (SampleQueue* queue : {&requests_, &early_requests_}) {
+    const auto found = queue->find(ticket);
+    if (found != queue->end()) return &found->second;
+  }
+  return nullptr;
+}
+
+Table::Impl::SampleQueue::node_type Table::Impl::Take(Ticket ticket) {
+  SampleQueue::node_type node = requests_.extract(ticket);
+  return node.empty() ? early_requests_.extract(ticket) : std::move(node);
+}
+
+Status Table::Impl::LateError(const SampleOptions& options) const {
+  const int64_t version = state_.version();
+  std::string why = state_.limiter().ExplainSample();
+  if (options.unless_version == version) {
+    why = "There is nothing but version " + std::to_string(version) + ".";
+  } else if (options.min_version > version) {
+    why = "Sampling waits for version " + std::to_string(options.min_version) +
+          "; there is version " + std::to_string(version) + ".";
+  }
+  return DeadlineExceededError(
+      "Rate Limiter: Timeout exceeded before the right to insert was acquired. Table '" +
+      options_.name + "': " + why);
+}
+
 void Table::Impl::Expire(Ticket ticket) {
   SampleQueue::node_type node;
-  std::optional<RateLimiter> limiter;
+  Status late;
   {
     MutexLock lock(&mu_);
-    node = requests_.extract(ticket);
+    node = Take(ticket);
     if (node.empty()) return;
-    limiter = state_.limiter();
+    late = LateError(node.mapped().options);
   }
-  FinishRequest(std::move(node),
-                DeadlineExceededError("Rate Limiter: Timeout exceeded before the right to insert "
-                                      "was acquired. Table '" +
-                                      options_.name + "': " + limiter->ExplainSample()));
+  FinishRequest(std::move(node), std::move(late));
 }
 
 bool Table::Impl::CancelSample(Ticket ticket) {
   SampleQueue::node_type node;
   {
     MutexLock lock(&mu_);
-    node = requests_.extract(ticket);
+    node = Take(ticket);
   }
   if (node.empty()) return false;
   FinishRequest(std::move(node), CancelledError("The sample request to table '" + options_.name +
@@ -224,6 +253,7 @@ void Table::Impl::Close() {
     MutexLock lock(&mu_);
     closed_ = true;
     requests.swap(requests_);
+    requests.merge(early_requests_);
     inserts_.RemoveAll(&batches);
     std::vector<InsertNotice> notices;
     for (const InsertBatch& batch : batches) {
@@ -298,10 +328,11 @@ TableInfo Table::Impl::Info() {
     info.num_episodes = state_.episodes().num_episodes();
     info.num_deleted_episodes = state_.episodes().num_deleted();
     info.num_unique_samples = state_.num_unique_samples();
+    info.version = state_.version();
     info.memory_bytes = state_.memory_bytes();
     info.data_bytes = state_.data_bytes();
     info.waiting_inserts = inserts_.num_items();
-    info.waiting_samples = static_cast<int64_t>(requests_.size());
+    info.waiting_samples = static_cast<int64_t>(requests_.size() + early_requests_.size());
   }
   info.name = options_.name;
   info.sampler = state_.sampler().options();

@@ -75,11 +75,14 @@ class Table::Impl {
   Status CheckItem(const NewItem& item) const;
   Status CheckSnapshot(const TableSnapshot& snapshot) const;
   Status ClosedError() const;
+  Status LateError(const SampleOptions& options) const REQUIRES(mu_);
   static SampleQueue::node_type MakeRequest(Ticket ticket, const SampleOptions& options,
                                             SampleCallback callback);
 
   // Executes parked operations until none can go on.
   void Pump(int64_t now_nanos, Aftermath* aftermath) REQUIRES(mu_);
+  // Queues requests whose version has come; whether there were any.
+  bool AdmitRequests() REQUIRES(mu_);
   bool PumpInsert(int64_t now_nanos, Aftermath* aftermath) REQUIRES(mu_);
   bool PumpSample(Aftermath* aftermath) REQUIRES(mu_);
   void FinishFirstRequest(Aftermath* aftermath) REQUIRES(mu_);
@@ -87,6 +90,9 @@ class Table::Impl {
   void Settle(Aftermath* aftermath) EXCLUDES(mu_);
   // OK: with its items.
   void FinishRequest(SampleQueue::node_type node, Status status) EXCLUDES(mu_);
+  // A parked request, null if it is not parked any more; Take takes it out.
+  SampleRequest* Find(Ticket ticket) REQUIRES(mu_);
+  SampleQueue::node_type Take(Ticket ticket) REQUIRES(mu_);
 
   // Expires the request at its deadline.
   void SetTimer(Ticket ticket, TimePoint deadline, std::weak_ptr<Table> self) EXCLUDES(mu_);
@@ -105,6 +111,7 @@ class Table::Impl {
       state_;  // guarded by mu_ but for CheckPriority, sampler() and remover(), which do not change
   ParkedInserts inserts_ GUARDED_BY(mu_);
   SampleQueue requests_ GUARDED_BY(mu_);
+  SampleQueue early_requests_ GUARDED_BY(mu_);  // for versions that the table does not have yet
 };
 
 }  // namespace reverb_tf::core

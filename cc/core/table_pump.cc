@@ -12,16 +12,30 @@ constexpr size_t kPrefetchDistance = 4;
 }  // namespace
 
 void Table::Impl::Pump(int64_t now_nanos, Aftermath* aftermath) {
-  // One insert, then what can be sampled for the first request: the two kinds alternate.
-  bool progress = true;
-  while (progress) {
-    progress = PumpInsert(now_nanos, aftermath);
-    progress |= PumpSample(aftermath);
-  }
-  if (!requests_.empty() && !requests_.begin()->second.items.empty()) {
-    FinishFirstRequest(aftermath);
-  }
+  do {
+    // One insert, then what can be sampled for the first request: the two kinds alternate.
+    bool progress = true;
+    while (progress) {
+      progress = PumpInsert(now_nanos, aftermath);
+      progress |= PumpSample(aftermath);
+    }
+    if (!requests_.empty() && !requests_.begin()->second.items.empty()) {
+      FinishFirstRequest(aftermath);
+    }
+    // Now no request holds items, so that another one may become the first.
+  } while (AdmitRequests());
   notices_.Add(&aftermath->notices);
+}
+
+bool Table::Impl::AdmitRequests() {
+  bool any = false;
+  for (auto it = early_requests_.begin(); it != early_requests_.end();) {
+    const auto here = it++;
+    if (here->second.options.min_version > state_.version()) continue;
+    requests_.insert(early_requests_.extract(here));
+    any = true;
+  }
+  return any;
 }
 
 bool Table::Impl::PumpInsert(int64_t now_nanos, Aftermath* aftermath) {

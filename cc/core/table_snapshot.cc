@@ -84,6 +84,7 @@ std::vector<TableSnapshot> Table::Impl::SnapshotAll(std::vector<const Impl*> tab
     snapshot.deletes = state.limiter().deletes();
     snapshot.num_deleted_episodes = state.episodes().num_deleted();
     snapshot.num_unique_samples = state.num_unique_samples();
+    snapshot.version = state.version();
     state.CopyItems(&snapshot.items);
   }
   for (const Impl* table : in_lock_order) table->mu_.Unlock();

@@ -26,6 +26,7 @@ struct TableSnapshot {
   int64_t deletes = 0;
   int64_t num_deleted_episodes = 0;
   int64_t num_unique_samples = 0;
+  int64_t version = 0;      // of the table; never less than `inserts` once it is restored
   std::vector<Item> items;  // in the order of insertion
 };
 

@@ -53,6 +53,7 @@ void TableState::InsertOrUpdate(NewItem* item, int64_t now_nanos, Discarded* dis
     discarded->trajectories.push_back(Remove(MustSample(remover_.get()).slot));
   }
   limiter_.DidInsert();
+  ++version_;
 }
 
 void TableState::FillRow(ItemRow* row, NewItem* item, int64_t now_nanos) {
@@ -119,6 +120,7 @@ void TableState::SampleOne(const Selector::Pick& pick, SampledItem* sample, Disc
   sample->priority = row.priority;
   sample->table_size = items_.size();
   sample->inserted_at_nanos = row.inserted_at_nanos;
+  sample->version = version_;
   sample->times_sampled = row.times_sampled;
   sample->trajectory = row.trajectory;
   if (max_times_sampled_ > 0 && row.times_sampled == max_times_sampled_) {
@@ -219,6 +221,7 @@ int64_t TableState::Restore(TableSnapshot* snapshot, Discarded* discarded) {
   // The limiter goes by inserts - deletes for the size, so the deletes are made to fit.
   const int64_t inserts = std::max(snapshot->inserts, size());
   limiter_.SetCounts(inserts, std::max<int64_t>(snapshot->samples, 0), inserts - size());
+  version_ = std::max(snapshot->version, inserts);
   const int64_t before = size();
   for (const Slot slot : exhausted) discarded->trajectories.push_back(Remove(slot));
   while (size() > max_size_) {

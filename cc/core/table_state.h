@@ -46,13 +46,15 @@ class TableState {
   // False for an unknown key.
   bool Delete(uint64_t key, Discarded* discarded);
   void Update(const PriorityUpdate* updates, size_t num_updates);
-  // Empty, all counters zero.
+  // Empty, all counters but the version zero.
   void Reset(Discarded* discarded);
   // False for an unknown key.
   bool Get(uint64_t key, SampledItem* item) const;
   // As Table::List, into an empty page.
   void List(uint64_t start, size_t max_items, int64_t now_nanos, ItemPage* page) const;
   void SetLimiter(const RateLimiterOptions& options) { limiter_.SetOptions(options); }
+  // How many items were inserted so far.
+  int64_t version() const { return version_; }
   // As ItemStore::Summarize.
   bool SummarizePriorities(size_t* block) { return items_.Summarize(block); }
   PriorityStats priorities() const { return items_.priorities(); }
@@ -97,6 +99,7 @@ class TableState {
   int64_t num_unique_samples_ = 0;
   int64_t data_bytes_ = 0;
   int64_t last_inserted_at_nanos_ = 0;
+  int64_t version_ = 0;
 };
 
 }  // namespace reverb_tf::core

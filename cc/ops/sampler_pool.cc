@@ -20,6 +20,7 @@ Result<std::shared_ptr<Sampler>> SamplerPool::Take(const std::string& table) {
   options.num_workers = 1;
   options.on_demand = true;
   options.timesteps = true;
+  options.min_version = 0;
   Result<std::unique_ptr<Sampler>> sampler = client_->NewSampler(options);
   if (!sampler.ok()) return sampler.status();
   return std::shared_ptr<Sampler>(std::move(sampler).value());

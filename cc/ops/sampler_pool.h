@@ -16,7 +16,8 @@ namespace reverb_tf::ops {
 
 // A call that samples takes a sampler, asks it for one sample, and puts it back. A sampler keeps
 // its stream between calls and requests nothing on its own, so that each call takes exactly one
-// item from the table and pays for no connection. One that failed or was closed is not put back.
+// item from the table and pays for no connection. Samples say the table's version, if the server
+// knows it. One that failed or was closed is not put back.
 // Items whose columns differ in their number of steps are errors.
 //
 // Thread-safe; nothing here blocks. Shares ownership of the client.

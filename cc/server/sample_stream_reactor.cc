@@ -63,6 +63,9 @@ Result<SampleStreamReactor::Request> SampleStreamReactor::ParseRequest() const {
   request.remaining = message.num_samples();
   request.timeout = TimeoutOf(message);
   request.batch = kFirstBatch;
+  request.wants_version = message.has_min_version();
+  request.min_version = message.min_version();
+  if (message.has_unless_version()) request.unless_version = message.unless_version();
   return request;
 }
 
@@ -117,6 +120,8 @@ bool SampleStreamReactor::NextBatch(core::Table** table, core::Table::SampleOpti
   options->num_samples = std::min(request_.remaining, request_.batch);
   options->max_bytes = kBatchBytes;
   options->deadline = request_.timeout ? clock_->Now() + *request_.timeout : core::kNoDeadline;
+  options->min_version = request_.min_version;
+  options->unless_version = request_.unless_version;
   request_.batch = std::min(2 * request_.batch, kMaxBatch);
   return true;
 }
@@ -137,8 +142,14 @@ void SampleStreamReactor::OnTicket(core::Table* table, core::Table::Ticket ticke
 void SampleStreamReactor::OnSampled(core::Table* table, core::Table::SampleResult result) {
   std::vector<grpc::ByteBuffer> responses;
   if (result.status.ok()) {
+    bool with_version;
+    {
+      MutexLock lock(&mu_);
+      with_version = request_.wants_version;
+    }
     wire::SampleResponseWriter writer;
-    for (const core::SampledItem& sample : result.items) {
+    for (core::SampledItem& sample : result.items) {
+      if (!with_version) sample.version = -1;
       writer.AddSample(table->name(), sample, &responses);
     }
     if (!writer.empty()) responses.push_back(writer.Finish());

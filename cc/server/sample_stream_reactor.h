@@ -49,6 +49,9 @@ class SampleStreamReactor : public grpc::ServerBidiReactor<grpc::ByteBuffer, grp
     int64_t remaining = 0;
     std::optional<std::chrono::nanoseconds> timeout;  // of each of its batches
     int64_t batch = 0;                                // how many are asked for next
+    bool wants_version = false;                       // in the samples
+    int64_t min_version = 0;
+    std::optional<int64_t> unless_version;
   };
 
   Result<Request> ParseRequest() const;

@@ -122,5 +122,52 @@ TEST_F(SampleStreamTest, CancelledSampleStreamTakesNothing) {
   EXPECT_EQ(Info(queue_).current_size, 1);
 }
 
+TEST_F(SampleStreamTest, VersionsAreToldWhereTheyAreAskedFor) {
+  InsertCall insert(stub_.get());
+  insert.stream->Write(OneItem(1));
+  EXPECT_EQ(insert.ReadKeys(1), std::vector<uint64_t>{1});
+  SampleCall sample(stub_.get());
+  testing::SampleStreamResponse response;
+  auto request = Samples(1);
+  sample.stream->Write(request);
+  ASSERT_TRUE(sample.stream->Read(&response));
+  EXPECT_FALSE(response.entries(0).info().has_table_version());
+  request.set_min_version(0);
+  sample.stream->Write(request);
+  ASSERT_TRUE(sample.stream->Read(&response));
+  EXPECT_EQ(response.entries(0).info().table_version(), 1);
+  EXPECT_EQ(Info(table_).version, 1);
+}
+
+TEST_F(SampleStreamTest, RequestWaitsForAVersion) {
+  InsertCall insert(stub_.get());
+  insert.stream->Write(OneItem(1));
+  EXPECT_EQ(insert.ReadKeys(1), std::vector<uint64_t>{1});
+  SampleCall sample(stub_.get());
+  auto request = Samples(1);
+  request.set_min_version(2);
+  sample.stream->Write(request);
+  WaitUntil([this] { return Info(table_).waiting_samples == 1; });
+  insert.stream->Write(OneItem(2));
+  testing::SampleStreamResponse response;
+  ASSERT_TRUE(sample.stream->Read(&response));
+  EXPECT_EQ(response.entries(0).info().table_version(), 2);
+}
+
+TEST_F(SampleStreamTest, VersionsThatAreNotThereOrNotWanted) {
+  InsertCall insert(stub_.get());
+  insert.stream->Write(OneItem(1));
+  EXPECT_EQ(insert.ReadKeys(1), std::vector<uint64_t>{1});
+  auto request = Samples(1);
+  request.set_unless_version(1);
+  ExpectSampleError(request, grpc::DEADLINE_EXCEEDED, "nothing but version 1");
+  request.clear_unless_version();
+  request.set_min_version(9);
+  request.set_rate_limiter_timeout_nanos(0);
+  ExpectSampleError(request, grpc::DEADLINE_EXCEEDED, "waits for version 9; there is version 1");
+  EXPECT_EQ(Info(table_).samples, 0);
+  ExpectHealthy();
+}
+
 }  // namespace
 }  // namespace reverb_tf::server

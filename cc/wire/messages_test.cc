@@ -262,6 +262,42 @@ TEST_F(MessagesTest, SamplesRoundTrip) {
   EXPECT_TRUE(message.entries(0).end_of_sequence());
 }
 
+TEST_F(MessagesTest, SampleWithAVersion) {
+  for (const int64_t version : {int64_t{-1}, int64_t{0}, int64_t{1}, int64_t{1} << 40}) {
+    core::SampledItem sample = Sample(item_.trajectory);
+    sample.version = version;
+    SampleResponseWriter writer;
+    std::vector<grpc::ByteBuffer> messages;
+    writer.AddSample("t", sample, &messages);
+    const grpc::ByteBuffer message = writer.Finish();
+    deepmind::reverb::SampleStreamResponse parsed;
+    ASSERT_TRUE(parsed.ParseFromString(ToString(message)));
+    EXPECT_EQ(parsed.entries(0).info().has_table_version(), version >= 0);
+    std::vector<core::SampledItem> samples;
+    ASSERT_TRUE(SampleResponseReader().Read(message, &samples).ok());
+    ASSERT_EQ(samples.size(), 1u);
+    EXPECT_EQ(samples[0].version, version);
+  }
+}
+
+// Responses for different callers refer to the memory of the same chunk.
+TEST_F(MessagesTest, LargeChunksAreNotCopiedIntoResponses) {
+  const core::ChunkRef chunk = FloatChunk(&rng_, 1, 1, 400000);
+  const core::SampledItem sample = Sample(MakeTrajectory({chunk}, {{0, 1, false}}, {{0, 0, 1, 0}}));
+  int references = 0;
+  for (int i = 0; i < 8; ++i) {
+    SampleResponseWriter writer;
+    std::vector<grpc::ByteBuffer> messages;
+    writer.AddSample("t", sample, &messages);
+    std::vector<grpc::Slice> slices;
+    ASSERT_TRUE(writer.Finish().Dump(&slices).ok());
+    for (const grpc::Slice& slice : slices) {
+      references += slice.begin() == reinterpret_cast<const uint8_t*>(chunk->bytes().data());
+    }
+  }
+  EXPECT_EQ(references, 8);
+}
+
 // Five chunks of 1.6 MB: entries [c0, c1], [c2, c3], [c4 end], and the next sample begins in the
 // response of c4.
 TEST_F(MessagesTest, LargeSamplesAreSplit) {

@@ -13,22 +13,33 @@ constexpr size_t kMaxResponseBytes = 2 << 20;
 // SampleEntry: info = 1, data = 2, end_of_sequence = 3.
 constexpr size_t kEndOfSequenceSize = 2;
 
-// SampleInfo: item = 1, probability = 2, table_size = 3, rate_limited = 4.
+constexpr uint32_t kTableVersion = 1000;
+constexpr uint64_t kTableVersionTag = kTableVersion << 3;  // a varint
+
+// SampleInfo: item = 1, probability = 2, table_size = 3, rate_limited = 4, table_version = 1000.
 class InfoWriter {
  public:
   InfoWriter(const ItemView& item, const core::SampledItem& sample) : item_(item), sample_(sample) {
     size_ = DelimitedSize(item_.size()) + DoubleFieldSize(sample.probability) +
             VarintFieldSize(SignExtend(sample.table_size)) + VarintFieldSize(sample.rate_limited);
+    if (sample.version >= 0) size_ += VersionSize();
   }
   size_t size() const { return size_; }
   char* Write(char* out) const {
     out = item_.Write(WriteDelimitedHeader(out, 1, item_.size()));
     out = WriteDoubleField(out, 2, sample_.probability);
     out = WriteVarintField(out, 3, SignExtend(sample_.table_size));
-    return WriteVarintField(out, 4, sample_.rate_limited);
+    out = WriteVarintField(out, 4, sample_.rate_limited);
+    if (sample_.version < 0) return out;
+    return WriteVarint(WriteVarint(out, kTableVersionTag), SignExtend(sample_.version));
   }
 
  private:
+  // Present also if it is zero.
+  size_t VersionSize() const {
+    return VarintSize(kTableVersionTag) + VarintSize(SignExtend(sample_.version));
+  }
+
   const ItemWriter item_;
   const core::SampledItem& sample_;
   size_t size_;
@@ -61,6 +72,8 @@ bool ReadInfo(Cursor info, Cursor* item, core::SampledItem* sample) {
         return type == WireType::kVarint && info.ReadInt64(&sample->table_size);
       case 4:
         return type == WireType::kVarint && info.ReadBool(&sample->rate_limited);
+      case kTableVersion:
+        return type == WireType::kVarint && info.ReadInt64(&sample->version);
       default:
         return info.SkipValue(type);
     }

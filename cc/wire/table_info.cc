@@ -62,6 +62,7 @@ void FillTableInfo(const core::TableInfo& from, deepmind::reverb::TableInfo* inf
   info->set_waiting_inserts(from.waiting_inserts);
   info->set_sample_state(from.sample_state);
   info->set_insert_state(from.insert_state);
+  info->set_version(from.version);
 }
 
 std::string SerializeTableInfo(const core::TableInfo& info) {

@@ -94,6 +94,7 @@ std::string SerializeTableRecord(const core::TableSnapshot& table) {
   record.set_max_times_sampled(options.max_times_sampled);
   record.set_num_deleted_episodes(table.num_deleted_episodes);
   record.set_num_unique_samples(table.num_unique_samples);
+  if (table.version != table.inserts) record.set_version(table.version);
   if (options.signature && !record.mutable_signature()->ParseFromString(*options.signature)) {
     record.clear_signature();
   }
@@ -121,6 +122,7 @@ Result<TableRecord> ParseTableRecord(std::string_view serialized) {
   REVERB_TF_RETURN_IF_ERROR(ParseLimiter(record.rate_limiter(), &result.table));
   result.table.num_deleted_episodes = record.num_deleted_episodes();
   result.table.num_unique_samples = record.num_unique_samples();
+  result.table.version = record.has_version() ? record.version() : result.table.inserts;
   for (const pb::PrioritizedItem& item : record.deprecated_items()) {
     result.old_items.push_back(item.SerializeAsString());
   }

@@ -15,7 +15,7 @@ from reverb_tf.proto import schema_pb2 as reverb__tf_dot_proto_dot_schema__pb2
 from reverb_tf.proto import structured_value_pb2 as reverb__tf_dot_proto_dot_structured__value__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n reverb_tf/proto/checkpoint.proto\x12\x0f\x64\x65\x65pmind.reverb\x1a\x1creverb_tf/proto/schema.proto\x1a&reverb_tf/proto/structured_value.proto\"\xc3\x03\n\x17PriorityTableCheckpoint\x12\x12\n\ntable_name\x18\x01 \x01(\t\x12:\n\x10\x64\x65precated_items\x18\x02 \x03(\x0b\x32 .deepmind.reverb.PrioritizedItem\x12<\n\x0crate_limiter\x18\x03 \x01(\x0b\x32&.deepmind.reverb.RateLimiterCheckpoint\x12\x38\n\x07sampler\x18\x04 \x01(\x0b\x32\'.deepmind.reverb.KeyDistributionOptions\x12\x38\n\x07remover\x18\x05 \x01(\x0b\x32\'.deepmind.reverb.KeyDistributionOptions\x12\x10\n\x08max_size\x18\x06 \x01(\x03\x12\x19\n\x11max_times_sampled\x18\x07 \x01(\x05\x12\x1c\n\x14num_deleted_episodes\x18\x08 \x01(\x03\x12?\n\tsignature\x18\t \x01(\x0b\x32,.reverb_tf.tensorflow_compat.StructuredValue\x12\x1a\n\x12num_unique_samples\x18\n \x01(\x03\"\xbb\x01\n\x15RateLimiterCheckpoint\x12\x1a\n\x12samples_per_insert\x18\x02 \x01(\x01\x12\x10\n\x08min_diff\x18\x03 \x01(\x01\x12\x10\n\x08max_diff\x18\x04 \x01(\x01\x12\x1a\n\x12min_size_to_sample\x18\x05 \x01(\x03\x12\x14\n\x0csample_count\x18\x06 \x01(\x03\x12\x14\n\x0cinsert_count\x18\x07 \x01(\x03\x12\x14\n\x0c\x64\x65lete_count\x18\x08 \x01(\x03J\x04\x08\x01\x10\x02\x42\x03\xf8\x01\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n reverb_tf/proto/checkpoint.proto\x12\x0f\x64\x65\x65pmind.reverb\x1a\x1creverb_tf/proto/schema.proto\x1a&reverb_tf/proto/structured_value.proto\"\xe6\x03\n\x17PriorityTableCheckpoint\x12\x12\n\ntable_name\x18\x01 \x01(\t\x12:\n\x10\x64\x65precated_items\x18\x02 \x03(\x0b\x32 .deepmind.reverb.PrioritizedItem\x12<\n\x0crate_limiter\x18\x03 \x01(\x0b\x32&.deepmind.reverb.RateLimiterCheckpoint\x12\x38\n\x07sampler\x18\x04 \x01(\x0b\x32\'.deepmind.reverb.KeyDistributionOptions\x12\x38\n\x07remover\x18\x05 \x01(\x0b\x32\'.deepmind.reverb.KeyDistributionOptions\x12\x10\n\x08max_size\x18\x06 \x01(\x03\x12\x19\n\x11max_times_sampled\x18\x07 \x01(\x05\x12\x1c\n\x14num_deleted_episodes\x18\x08 \x01(\x03\x12?\n\tsignature\x18\t \x01(\x0b\x32,.reverb_tf.tensorflow_compat.StructuredValue\x12\x1a\n\x12num_unique_samples\x18\n \x01(\x03\x12\x15\n\x07version\x18\xe8\x07 \x01(\x03H\x00\x88\x01\x01\x42\n\n\x08_version\"\xbb\x01\n\x15RateLimiterCheckpoint\x12\x1a\n\x12samples_per_insert\x18\x02 \x01(\x01\x12\x10\n\x08min_diff\x18\x03 \x01(\x01\x12\x10\n\x08max_diff\x18\x04 \x01(\x01\x12\x1a\n\x12min_size_to_sample\x18\x05 \x01(\x03\x12\x14\n\x0csample_count\x18\x06 \x01(\x03\x12\x14\n\x0cinsert_count\x18\x07 \x01(\x03\x12\x14\n\x0c\x64\x65lete_count\x18\x08 \x01(\x03J\x04\x08\x01\x10\x02\x42\x03\xf8\x01\x01\x62\x06proto3')
 
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, globals())
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'reverb_tf.proto.checkpoint_pb2', globals())
@@ -24,7 +24,7 @@ if _descriptor._USE_C_DESCRIPTORS == False:
   DESCRIPTOR._options = None
   DESCRIPTOR._serialized_options = b'\370\001\001'
   _PRIORITYTABLECHECKPOINT._serialized_start=124
-  _PRIORITYTABLECHECKPOINT._serialized_end=575
-  _RATELIMITERCHECKPOINT._serialized_start=578
-  _RATELIMITERCHECKPOINT._serialized_end=765
+  _PRIORITYTABLECHECKPOINT._serialized_end=610
+  _RATELIMITERCHECKPOINT._serialized_start=613
+  _RATELIMITERCHECKPOINT._serialized_end=800
 # @@protoc_insertion_point(module_scope)

@@ -14,7 +14,7 @@ _sym_db = _symbol_database.Default()
 from reverb_tf.proto import schema_pb2 as reverb__tf_dot_proto_dot_schema__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n$reverb_tf/proto/reverb_service.proto\x12\x0f\x64\x65\x65pmind.reverb\x1a\x1creverb_tf/proto/schema.proto\"\x13\n\x11\x43heckpointRequest\"-\n\x12\x43heckpointResponse\x12\x17\n\x0f\x63heckpoint_path\x18\x01 \x01(\t\"\x8b\x01\n\x13InsertStreamRequest\x12*\n\x06\x63hunks\x18\x01 \x03(\x0b\x32\x1a.deepmind.reverb.ChunkData\x12/\n\x05items\x18\x02 \x03(\x0b\x32 .deepmind.reverb.PrioritizedItem\x12\x17\n\x0fkeep_chunk_keys\x18\x03 \x03(\x04\"$\n\x14InsertStreamResponse\x12\x0c\n\x04keys\x18\x01 \x03(\x04\"p\n\x17MutatePrioritiesRequest\x12\r\n\x05table\x18\x01 \x01(\t\x12\x31\n\x07updates\x18\x02 \x03(\x0b\x32 .deepmind.reverb.KeyWithPriority\x12\x13\n\x0b\x64\x65lete_keys\x18\x03 \x03(\x04\"\x1a\n\x18MutatePrioritiesResponse\"\x1d\n\x0cResetRequest\x12\r\n\x05table\x18\x01 \x01(\t\"\x0f\n\rResetResponse\"\x13\n\x11ServerInfoRequest\"w\n\x12ServerInfoResponse\x12\x31\n\x0ftables_state_id\x18\x01 \x01(\x0b\x32\x18.deepmind.reverb.Uint128\x12.\n\ntable_info\x18\x02 \x03(\x0b\x32\x1a.deepmind.reverb.TableInfo\"\x1f\n\x07Timeout\x12\x14\n\x0cmilliseconds\x18\x01 \x01(\x03\"\xc0\x01\n\x13SampleStreamRequest\x12\r\n\x05table\x18\x01 \x01(\t\x12\x13\n\x0bnum_samples\x18\x02 \x01(\x03\x12\x36\n\x14rate_limiter_timeout\x18\x03 \x01(\x0b\x32\x18.deepmind.reverb.Timeout\x12(\n\x1arate_limiter_timeout_nanos\x18\xe8\x07 \x01(\x03H\x00\x88\x01\x01\x42\x1d\n\x1b_rate_limiter_timeout_nanosJ\x04\x08\x04\x10\x05\"\xd7\x01\n\x14SampleStreamResponse\x12\x42\n\x07\x65ntries\x18\x01 \x03(\x0b\x32\x31.deepmind.reverb.SampleStreamResponse.SampleEntry\x1a{\n\x0bSampleEntry\x12)\n\x04info\x18\x01 \x01(\x0b\x32\x1b.deepmind.reverb.SampleInfo\x12(\n\x04\x64\x61ta\x18\x02 \x03(\x0b\x32\x1a.deepmind.reverb.ChunkData\x12\x17\n\x0f\x65nd_of_sequence\x18\x03 \x01(\x08\".\n\x0fGetItemsRequest\x12\r\n\x05table\x18\x01 \x01(\t\x12\x0c\n\x04keys\x18\x02 \x03(\x04\"C\n\x10ListItemsRequest\x12\r\n\x05table\x18\x01 \x01(\t\x12\r\n\x05start\x18\x02 \x01(\x04\x12\x11\n\tmax_items\x18\x03 \x01(\x05\"\xbd\x01\n\x11ListItemsResponse\x12\x36\n\x05items\x18\x01 \x03(\x0b\x32\'.deepmind.reverb.ListItemsResponse.Item\x12\x0c\n\x04next\x18\x02 \x01(\x04\x1a\x62\n\x04Item\x12\x0b\n\x03key\x18\x01 \x01(\x04\x12\x10\n\x08priority\x18\x02 \x01(\x01\x12\x15\n\rtimes_sampled\x18\x03 \x01(\x05\x12\x11\n\tage_nanos\x18\x04 \x01(\x03\x12\x11\n\tnum_bytes\x18\x05 \x01(\x03\"1\n\x12\x44\x65leteItemsRequest\x12\r\n\x05table\x18\x01 \x01(\t\x12\x0c\n\x04keys\x18\x02 \x03(\x04\"*\n\x13\x44\x65leteItemsResponse\x12\x13\n\x0bnum_deleted\x18\x01 \x01(\x03\"\x82\x01\n\x15SetRateLimiterRequest\x12\r\n\x05table\x18\x01 \x01(\t\x12\x1a\n\x12samples_per_insert\x18\x02 \x01(\x01\x12\x1a\n\x12min_size_to_sample\x18\x03 \x01(\x03\x12\x10\n\x08min_diff\x18\x04 \x01(\x01\x12\x10\n\x08max_diff\x18\x05 \x01(\x01\"\x18\n\x16SetRateLimiterResponse\"]\n\x1bInitializeConnectionRequest\x12\x0b\n\x03pid\x18\x01 \x01(\x03\x12\x12\n\ntable_name\x18\x02 \x01(\t\x12\x1d\n\x15ownership_transferred\x18\x03 \x01(\x08\"/\n\x1cInitializeConnectionResponse\x12\x0f\n\x07\x61\x64\x64ress\x18\x01 \x01(\x03\x32\xa7\x08\n\rReverbService\x12W\n\nCheckpoint\x12\".deepmind.reverb.CheckpointRequest\x1a#.deepmind.reverb.CheckpointResponse\"\x00\x12\x61\n\x0cInsertStream\x12$.deepmind.reverb.InsertStreamRequest\x1a%.deepmind.reverb.InsertStreamResponse\"\x00(\x01\x30\x01\x12i\n\x10MutatePriorities\x12(.deepmind.reverb.MutatePrioritiesRequest\x1a).deepmind.reverb.MutatePrioritiesResponse\"\x00\x12H\n\x05Reset\x12\x1d.deepmind.reverb.ResetRequest\x1a\x1e.deepmind.reverb.ResetResponse\"\x00\x12\x61\n\x0cSampleStream\x12$.deepmind.reverb.SampleStreamRequest\x1a%.deepmind.reverb.SampleStreamResponse\"\x00(\x01\x30\x01\x12W\n\x08GetItems\x12 .deepmind.reverb.GetItemsRequest\x1a%.deepmind.reverb.SampleStreamResponse\"\x00\x30\x01\x12T\n\tListItems\x12!.deepmind.reverb.ListItemsRequest\x1a\".deepmind.reverb.ListItemsResponse\"\x00\x12Z\n\x0b\x44\x65leteItems\x12#.deepmind.reverb.DeleteItemsRequest\x1a$.deepmind.reverb.DeleteItemsResponse\"\x00\x12\x63\n\x0eSetRateLimiter\x12&.deepmind.reverb.SetRateLimiterRequest\x1a\'.deepmind.reverb.SetRateLimiterResponse\"\x00\x12W\n\nServerInfo\x12\".deepmind.reverb.ServerInfoRequest\x1a#.deepmind.reverb.ServerInfoResponse\"\x00\x12y\n\x14InitializeConnection\x12,.deepmind.reverb.InitializeConnectionRequest\x1a-.deepmind.reverb.InitializeConnectionResponse\"\x00(\x01\x30\x01\x42\x03\xf8\x01\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n$reverb_tf/proto/reverb_service.proto\x12\x0f\x64\x65\x65pmind.reverb\x1a\x1creverb_tf/proto/schema.proto\"\x13\n\x11\x43heckpointRequest\"-\n\x12\x43heckpointResponse\x12\x17\n\x0f\x63heckpoint_path\x18\x01 \x01(\t\"\x8b\x01\n\x13InsertStreamRequest\x12*\n\x06\x63hunks\x18\x01 \x03(\x0b\x32\x1a.deepmind.reverb.ChunkData\x12/\n\x05items\x18\x02 \x03(\x0b\x32 .deepmind.reverb.PrioritizedItem\x12\x17\n\x0fkeep_chunk_keys\x18\x03 \x03(\x04\"$\n\x14InsertStreamResponse\x12\x0c\n\x04keys\x18\x01 \x03(\x04\"p\n\x17MutatePrioritiesRequest\x12\r\n\x05table\x18\x01 \x01(\t\x12\x31\n\x07updates\x18\x02 \x03(\x0b\x32 .deepmind.reverb.KeyWithPriority\x12\x13\n\x0b\x64\x65lete_keys\x18\x03 \x03(\x04\"\x1a\n\x18MutatePrioritiesResponse\"\x1d\n\x0cResetRequest\x12\r\n\x05table\x18\x01 \x01(\t\"\x0f\n\rResetResponse\"\x13\n\x11ServerInfoRequest\"w\n\x12ServerInfoResponse\x12\x31\n\x0ftables_state_id\x18\x01 \x01(\x0b\x32\x18.deepmind.reverb.Uint128\x12.\n\ntable_info\x18\x02 \x03(\x0b\x32\x1a.deepmind.reverb.TableInfo\"\x1f\n\x07Timeout\x12\x14\n\x0cmilliseconds\x18\x01 \x01(\x03\"\x9c\x02\n\x13SampleStreamRequest\x12\r\n\x05table\x18\x01 \x01(\t\x12\x13\n\x0bnum_samples\x18\x02 \x01(\x03\x12\x36\n\x14rate_limiter_timeout\x18\x03 \x01(\x0b\x32\x18.deepmind.reverb.Timeout\x12(\n\x1arate_limiter_timeout_nanos\x18\xe8\x07 \x01(\x03H\x00\x88\x01\x01\x12\x19\n\x0bmin_version\x18\xe9\x07 \x01(\x03H\x01\x88\x01\x01\x12\x1c\n\x0eunless_version\x18\xea\x07 \x01(\x03H\x02\x88\x01\x01\x42\x1d\n\x1b_rate_limiter_timeout_nanosB\x0e\n\x0c_min_versionB\x11\n\x0f_unless_versionJ\x04\x08\x04\x10\x05\"\xd7\x01\n\x14SampleStreamResponse\x12\x42\n\x07\x65ntries\x18\x01 \x03(\x0b\x32\x31.deepmind.reverb.SampleStreamResponse.SampleEntry\x1a{\n\x0bSampleEntry\x12)\n\x04info\x18\x01 \x01(\x0b\x32\x1b.deepmind.reverb.SampleInfo\x12(\n\x04\x64\x61ta\x18\x02 \x03(\x0b\x32\x1a.deepmind.reverb.ChunkData\x12\x17\n\x0f\x65nd_of_sequence\x18\x03 \x01(\x08\".\n\x0fGetItemsRequest\x12\r\n\x05table\x18\x01 \x01(\t\x12\x0c\n\x04keys\x18\x02 \x03(\x04\"C\n\x10ListItemsRequest\x12\r\n\x05table\x18\x01 \x01(\t\x12\r\n\x05start\x18\x02 \x01(\x04\x12\x11\n\tmax_items\x18\x03 \x01(\x05\"\xbd\x01\n\x11ListItemsResponse\x12\x36\n\x05items\x18\x01 \x03(\x0b\x32\'.deepmind.reverb.ListItemsResponse.Item\x12\x0c\n\x04next\x18\x02 \x01(\x04\x1a\x62\n\x04Item\x12\x0b\n\x03key\x18\x01 \x01(\x04\x12\x10\n\x08priority\x18\x02 \x01(\x01\x12\x15\n\rtimes_sampled\x18\x03 \x01(\x05\x12\x11\n\tage_nanos\x18\x04 \x01(\x03\x12\x11\n\tnum_bytes\x18\x05 \x01(\x03\"1\n\x12\x44\x65leteItemsRequest\x12\r\n\x05table\x18\x01 \x01(\t\x12\x0c\n\x04keys\x18\x02 \x03(\x04\"*\n\x13\x44\x65leteItemsResponse\x12\x13\n\x0bnum_deleted\x18\x01 \x01(\x03\"\x82\x01\n\x15SetRateLimiterRequest\x12\r\n\x05table\x18\x01 \x01(\t\x12\x1a\n\x12samples_per_insert\x18\x02 \x01(\x01\x12\x1a\n\x12min_size_to_sample\x18\x03 \x01(\x03\x12\x10\n\x08min_diff\x18\x04 \x01(\x01\x12\x10\n\x08max_diff\x18\x05 \x01(\x01\"\x18\n\x16SetRateLimiterResponse\"]\n\x1bInitializeConnectionRequest\x12\x0b\n\x03pid\x18\x01 \x01(\x03\x12\x12\n\ntable_name\x18\x02 \x01(\t\x12\x1d\n\x15ownership_transferred\x18\x03 \x01(\x08\"/\n\x1cInitializeConnectionResponse\x12\x0f\n\x07\x61\x64\x64ress\x18\x01 \x01(\x03\x32\xa7\x08\n\rReverbService\x12W\n\nCheckpoint\x12\".deepmind.reverb.CheckpointRequest\x1a#.deepmind.reverb.CheckpointResponse\"\x00\x12\x61\n\x0cInsertStream\x12$.deepmind.reverb.InsertStreamRequest\x1a%.deepmind.reverb.InsertStreamResponse\"\x00(\x01\x30\x01\x12i\n\x10MutatePriorities\x12(.deepmind.reverb.MutatePrioritiesRequest\x1a).deepmind.reverb.MutatePrioritiesResponse\"\x00\x12H\n\x05Reset\x12\x1d.deepmind.reverb.ResetRequest\x1a\x1e.deepmind.reverb.ResetResponse\"\x00\x12\x61\n\x0cSampleStream\x12$.deepmind.reverb.SampleStreamRequest\x1a%.deepmind.reverb.SampleStreamResponse\"\x00(\x01\x30\x01\x12W\n\x08GetItems\x12 .deepmind.reverb.GetItemsRequest\x1a%.deepmind.reverb.SampleStreamResponse\"\x00\x30\x01\x12T\n\tListItems\x12!.deepmind.reverb.ListItemsRequest\x1a\".deepmind.reverb.ListItemsResponse\"\x00\x12Z\n\x0b\x44\x65leteItems\x12#.deepmind.reverb.DeleteItemsRequest\x1a$.deepmind.reverb.DeleteItemsResponse\"\x00\x12\x63\n\x0eSetRateLimiter\x12&.deepmind.reverb.SetRateLimiterRequest\x1a\'.deepmind.reverb.SetRateLimiterResponse\"\x00\x12W\n\nServerInfo\x12\".deepmind.reverb.ServerInfoRequest\x1a#.deepmind.reverb.ServerInfoResponse\"\x00\x12y\n\x14InitializeConnection\x12,.deepmind.reverb.InitializeConnectionRequest\x1a-.deepmind.reverb.InitializeConnectionResponse\"\x00(\x01\x30\x01\x42\x03\xf8\x01\x01\x62\x06proto3')
 
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, globals())
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'reverb_tf.proto.reverb_service_pb2', globals())
@@ -45,31 +45,31 @@ if _descriptor._USE_C_DESCRIPTORS == False:
   _TIMEOUT._serialized_start=667
   _TIMEOUT._serialized_end=698
   _SAMPLESTREAMREQUEST._serialized_start=701
-  _SAMPLESTREAMREQUEST._serialized_end=893
-  _SAMPLESTREAMRESPONSE._serialized_start=896
-  _SAMPLESTREAMRESPONSE._serialized_end=1111
-  _SAMPLESTREAMRESPONSE_SAMPLEENTRY._serialized_start=988
-  _SAMPLESTREAMRESPONSE_SAMPLEENTRY._serialized_end=1111
-  _GETITEMSREQUEST._serialized_start=1113
-  _GETITEMSREQUEST._serialized_end=1159
-  _LISTITEMSREQUEST._serialized_start=1161
-  _LISTITEMSREQUEST._serialized_end=1228
-  _LISTITEMSRESPONSE._serialized_start=1231
-  _LISTITEMSRESPONSE._serialized_end=1420
-  _LISTITEMSRESPONSE_ITEM._serialized_start=1322
-  _LISTITEMSRESPONSE_ITEM._serialized_end=1420
-  _DELETEITEMSREQUEST._serialized_start=1422
-  _DELETEITEMSREQUEST._serialized_end=1471
-  _DELETEITEMSRESPONSE._serialized_start=1473
-  _DELETEITEMSRESPONSE._serialized_end=1515
-  _SETRATELIMITERREQUEST._serialized_start=1518
-  _SETRATELIMITERREQUEST._serialized_end=1648
-  _SETRATELIMITERRESPONSE._serialized_start=1650
-  _SETRATELIMITERRESPONSE._serialized_end=1674
-  _INITIALIZECONNECTIONREQUEST._serialized_start=1676
-  _INITIALIZECONNECTIONREQUEST._serialized_end=1769
-  _INITIALIZECONNECTIONRESPONSE._serialized_start=1771
-  _INITIALIZECONNECTIONRESPONSE._serialized_end=1818
-  _REVERBSERVICE._serialized_start=1821
-  _REVERBSERVICE._serialized_end=2884
+  _SAMPLESTREAMREQUEST._serialized_end=985
+  _SAMPLESTREAMRESPONSE._serialized_start=988
+  _SAMPLESTREAMRESPONSE._serialized_end=1203
+  _SAMPLESTREAMRESPONSE_SAMPLEENTRY._serialized_start=1080
+  _SAMPLESTREAMRESPONSE_SAMPLEENTRY._serialized_end=1203
+  _GETITEMSREQUEST._serialized_start=1205
+  _GETITEMSREQUEST._serialized_end=1251
+  _LISTITEMSREQUEST._serialized_start=1253
+  _LISTITEMSREQUEST._serialized_end=1320
+  _LISTITEMSRESPONSE._serialized_start=1323
+  _LISTITEMSRESPONSE._serialized_end=1512
+  _LISTITEMSRESPONSE_ITEM._serialized_start=1414
+  _LISTITEMSRESPONSE_ITEM._serialized_end=1512
+  _DELETEITEMSREQUEST._serialized_start=1514
+  _DELETEITEMSREQUEST._serialized_end=1563
+  _DELETEITEMSRESPONSE._serialized_start=1565
+  _DELETEITEMSRESPONSE._serialized_end=1607
+  _SETRATELIMITERREQUEST._serialized_start=1610
+  _SETRATELIMITERREQUEST._serialized_end=1740
+  _SETRATELIMITERRESPONSE._serialized_start=1742
+  _SETRATELIMITERRESPONSE._serialized_end=1766
+  _INITIALIZECONNECTIONREQUEST._serialized_start=1768
+  _INITIALIZECONNECTIONREQUEST._serialized_end=1861
+  _INITIALIZECONNECTIONRESPONSE._serialized_start=1863
+  _INITIALIZECONNECTIONRESPONSE._serialized_end=1910
+  _REVERBSERVICE._serialized_start=1913
+  _REVERBSERVICE._serialized_end=2976
 # @@protoc_insertion_point(module_scope)

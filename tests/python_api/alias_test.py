@@ -137,6 +137,7 @@ _OP_WRAPPERS = {
     "reverb_timestep_dataset": "ReverbTimestepDataset",
     "reverb_trajectory_dataset": "ReverbTrajectoryDataset",
     "reverb_variable_pull": "ReverbVariablePull",
+    "reverb_variable_pull_if_newer": "ReverbVariablePullIfNewer",
     "reverb_variable_push": "ReverbVariablePush",
 }
 
@@ -173,9 +174,9 @@ def test_op_wrappers(how):
                     )
                 variables = dict(handle=handle, table="t", name="g")
                 ops.reverb_variable_push(**variables, values=[1], shapes=[[]])
-                ops.reverb_variable_pull(
-                    **variables, timeout_ms=-1, Toutput_list=[tf.int32], output_shapes=[[]]
-                )
+                pulled = dict(**variables, Toutput_list=[tf.int32], output_shapes=[[]])
+                ops.reverb_variable_pull(**pulled, min_version=0, timeout_ms=-1)
+                ops.reverb_variable_pull_if_newer(**pulled, version=0, defaults=[])
                 steps = tf.data.Dataset.range(3)
                 ops.reverb_pattern_dataset(
                     dataset=steps._variant_tensor, other_arguments=[], clear_after_episode=True, configs=["c"],

@@ -158,19 +158,65 @@ def test_variable_pull_outputs(handle, ops):
         return ops.reverb_variable_pull(
             handle=handle,
             table="t",
+            min_version=0,
             timeout_ms=timeout_ms,
             Toutput_list=list(dtypes),
             output_shapes=shapes,
         )
 
-    values = pull([[2, None], None])
+    version, values = pull([[2, None], None])
+    assert version.shape == []
+    assert version.dtype == tf.int64
     assert values[0].shape.as_list() == [2, None]
     assert values[1].shape.rank is None
     assert [value.dtype for value in values] == [tf.float32, tf.string]
-    assert values[0].op.op_def.is_stateful
     with pytest.raises(ValueError, match="output_shapes has 1 entries; expected one for each of"):
         pull([[]])
     with pytest.raises(ValueError, match="must be rank 0"):
         pull([[], []], timeout_ms=[1])
-    for wrapper in (ops.reverb_variable_pull, ops.reverb_variable_push):
+
+
+def test_variable_pull_if_newer_outputs(handle, ops):
+    def pull(defaults, shapes=((2, None), None)):
+        return ops.reverb_variable_pull_if_newer(
+            handle=handle,
+            table="t",
+            version=0,
+            defaults=defaults,
+            Toutput_list=[tf.float32, tf.string],
+            output_shapes=shapes,
+        )
+
+    for defaults in ([], [tf.zeros([2, 3]), "a"]):
+        version, is_newer, values = pull(defaults)
+        assert (version.shape, version.dtype) == ([], tf.int64)
+        assert (is_newer.shape, is_newer.dtype) == ([], tf.bool)
+        assert values[0].shape.as_list() == [2, None]
+        assert values[1].shape.rank is None
+    for defaults, text in (
+        (["a"], "There are 1 defaults; expected none or one for each of the 2"),
+        (["a", tf.zeros([2, 3])], "The defaults have the types"),
+        ([tf.zeros([3, 3]), "a"], "must be equal"),
+    ):
+        with pytest.raises(ValueError, match=text):
+            pull(defaults)
+
+
+def test_variable_ops_are_stateful_and_documented(handle, ops):
+    pulled = {"Toutput_list": [tf.float32], "output_shapes": [[]]}
+    made = (
+        push(ops, handle, [1], [[]]),
+        ops.reverb_variable_pull(
+            handle=handle, table="t", min_version=0, timeout_ms=-1, **pulled
+        ).version.op,
+        ops.reverb_variable_pull_if_newer(
+            handle=handle, table="t", version=0, defaults=[], **pulled
+        ).is_newer.op,
+    )
+    assert all(op.op_def.is_stateful for op in made)
+    for wrapper in (
+        ops.reverb_variable_pull,
+        ops.reverb_variable_pull_if_newer,
+        ops.reverb_variable_push,
+    ):
         assert len(wrapper.__doc__) > 100

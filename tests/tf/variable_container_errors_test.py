@@ -236,6 +236,7 @@ def test_what_somebody_else_inserted(service, container, mode):
                 lambda dtypes=dtypes, shapes=shapes: pull(
                     handle=stranger.handle,
                     table="unsigned",
+                    min_version=0,
                     timeout_ms=-1,
                     Toutput_list=dtypes,
                     output_shapes=shapes,

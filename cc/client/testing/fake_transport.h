@@ -21,10 +21,6 @@ namespace reverb_tf::client {
 // thread-safe: nothing happens outside of the test's calls.
 class FakeTransport : public Transport {
  public:
-  struct Request {
-    int64_t n;
-    Duration timeout;
-  };
   // An item as the server got it.
   struct Item {
     std::string table;
@@ -109,7 +105,7 @@ class FakeTransport : public Transport {
     FakeSampleStream(std::string table, std::shared_ptr<SampleStreamObserver> observer)
         : table(std::move(table)), observer_(std::move(observer)) {}
 
-    void Request(int64_t n, Duration timeout) override { requests.push_back({n, timeout}); }
+    void Request(const SampleRequest& request) override { requests.push_back(request); }
     void Cancel() override { Close(CancelledError("cancelled")); }
 
     void Deliver(std::vector<core::SampledItem> samples) {
@@ -123,7 +119,7 @@ class FakeTransport : public Transport {
     bool open() const { return observer_ != nullptr; }
 
     const std::string table;
-    std::vector<FakeTransport::Request> requests;
+    std::vector<SampleRequest> requests;
 
    private:
     std::shared_ptr<SampleStreamObserver> observer_;

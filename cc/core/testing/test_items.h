@@ -98,12 +98,13 @@ class TestRequest {
  public:
   TestRequest(Table* table, int64_t num_samples, TimePoint deadline = kNoDeadline,
               size_t max_bytes = SIZE_MAX)
+      : TestRequest(table, MakeOptions(num_samples, deadline, max_bytes)) {}
+  TestRequest(Table* table, const Table::SampleOptions& options)
       : outcome_(std::make_shared<Outcome>()) {
-    ticket_ = table->Sample({num_samples, max_bytes, deadline},
-                            [outcome = outcome_](Table::SampleResult result) {
-                              ++outcome->num_calls;
-                              outcome->result = std::move(result);
-                            });
+    ticket_ = table->Sample(options, [outcome = outcome_](Table::SampleResult result) {
+      ++outcome->num_calls;
+      outcome->result = std::move(result);
+    });
   }
 
   Table::Ticket ticket() const { return ticket_; }
@@ -117,6 +118,15 @@ class TestRequest {
   }
 
  private:
+  static Table::SampleOptions MakeOptions(int64_t num_samples, TimePoint deadline,
+                                          size_t max_bytes) {
+    Table::SampleOptions options;
+    options.num_samples = num_samples;
+    options.deadline = deadline;
+    options.max_bytes = max_bytes;
+    return options;
+  }
+
   struct Outcome {
     int num_calls = 0;
     Table::SampleResult result;

@@ -21,6 +21,9 @@ struct SampleInfo {
   double priority = 0;
   int32_t times_sampled = 0;  // this sample included
   bool rate_limited = false;  // the sample had to wait for the rate limiter
+  // How many items the table has ever had inserted, at the moment of the sample; -1: it was not
+  // asked for (see SamplerOptions), or the server does not know it.
+  int64_t table_version = -1;
 };
 
 // Shape and type of a column. Lives as long as the Sample.

@@ -30,6 +30,13 @@ struct SamplerOptions {
   // How long one request may wait in the table for the rate limiter. 0: not at all (on every path).
   Duration rate_limiter_timeout = kInfiniteDuration;
 
+  // For tables of one item, whose version is that of the item: requests wait until the table has
+  // this version or a later one, and samples say it; 0: only that. Servers that do not know
+  // versions (dm-reverb) take no notice: SampleInfo::table_version tells.
+  std::optional<int64_t> min_version;
+  // If this is the table's version, the sampler ends as if rate_limiter_timeout had run out.
+  std::optional<int64_t> unless_version;
+
   // What the columns must look like (checked on every sample); nullopt: not checked.
   std::optional<std::vector<TensorSpec>> expected;
   // True: items are taken apart into steps. `expected` is then what a step looks like (no leading

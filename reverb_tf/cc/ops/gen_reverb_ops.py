@@ -15,4 +15,5 @@ reverb_pattern_dataset = _ops.reverb_pattern_dataset
 reverb_timestep_dataset = _ops.reverb_timestep_dataset
 reverb_trajectory_dataset = _ops.reverb_trajectory_dataset
 reverb_variable_pull = _ops.reverb_variable_pull
+reverb_variable_pull_if_newer = _ops.reverb_variable_pull_if_newer
 reverb_variable_push = _ops.reverb_variable_push
