@@ -2,13 +2,14 @@
 # make demo    installs what is missing, builds, trains a prioritized DQN on CartPole
 # make test    installs what is missing, builds, runs every check (tools/check.sh)
 # make peer    makes .peer, the environment with dm-reverb 0.14.0 that the interoperability tests use when it exists
+# make tf-agents  makes .tf_agents and runs the tests that need TF-Agents, TF-Agents' own of its use of reverb among them
 # make wheel   a wheel in dist/
 # make crash   kills a server that writes checkpoints, 200 times, and looks at what the next one loads
 # A second run does only what has changed.
 
 PYTHON := .venv/bin/python
 
-.PHONY: all install build demo test peer wheel crash
+.PHONY: all install build demo test peer wheel crash tf-agents
 
 all: build
 
@@ -27,6 +28,9 @@ test: install
 
 peer: install
 	@tools/peer.sh
+
+tf-agents: build
+	@tools/tf_agents.sh
 
 crash: build
 	@$(PYTHON) -m tests.python_api.crash_loop --kills 200

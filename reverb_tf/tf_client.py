@@ -38,8 +38,8 @@ class TFClient:
 
         Args:
           server_address: `host:port` of the server.
-          shared_name: clients with the same shared name are one client, in every session of a process. By default each
-            `TFClient` has its own.
+          shared_name: clients of one server with the same shared name are one client, in every session of a process. By
+            default each `TFClient` has its own.
           name: prefix of the names of the ops.
         """
         self._name = name
@@ -47,9 +47,11 @@ class TFClient:
         eager = tf.executing_eagerly()
         # In eager mode a resource without a name lives as long as a cache of kernels, which TensorFlow may clear.
         private = eager and not shared_name
+        # TensorFlow knows resources by name alone, and programs give the clients of all their servers one name.
+        shared = f"{shared_name}@{server_address}" if shared_name else ""
         self._handle = op_library.ops().reverb_client(
             server_address=server_address,
-            shared_name=f"reverb_tf_client_{uuid.uuid4().hex}" if private else shared_name or "",
+            shared_name=f"reverb_tf_client_{uuid.uuid4().hex}" if private else shared,
             name=name,
         )
         if private:

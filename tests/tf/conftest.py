@@ -9,12 +9,7 @@ import tensorflow as tf
 import reverb_tf as reverb
 from tests.tf import support
 
-try:
-    tf.config.set_logical_device_configuration(
-        tf.config.list_physical_devices("CPU")[0], [tf.config.LogicalDeviceConfiguration()] * 4
-    )
-except RuntimeError:  # TensorFlow is in use already; those tests are skipped then
-    pass
+support.use_four_cpus()
 
 
 @pytest.fixture(params=[True, False], ids=["in-process", "grpc"])

@@ -10,6 +10,16 @@ import tensorflow as tf
 import reverb_tf as reverb
 
 
+def use_four_cpus() -> None:
+    """Four virtual CPUs, for distribution strategies; without effect once TensorFlow is in use."""
+    try:
+        tf.config.set_logical_device_configuration(
+            tf.config.list_physical_devices("CPU")[0], [tf.config.LogicalDeviceConfiguration()] * 4
+        )
+    except RuntimeError:
+        pass
+
+
 class Service:
     """A server on a free port, with a client of it.
 

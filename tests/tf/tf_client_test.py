@@ -5,6 +5,7 @@ import pytest
 import tensorflow as tf
 
 import reverb_tf as reverb
+from reverb_tf.cc.ops import gen_reverb_ops
 from tests.tf.support import uniform_table
 
 v1 = tf.compat.v1
@@ -192,15 +193,34 @@ def test_clients_of_different_servers_in_eager_mode(make_service):
     assert [int(client.sample("t", tf.int64).data) for client in clients] == [0, 1]
 
 
-def test_a_shared_name_is_one_client(service, make_service):
-    service.client.insert([np.int64(3)], {"dist": 1.0})
+def test_a_shared_name_is_one_client_of_each_server(make_service):
+    services = [make_service(uniform_table("t")) for _ in range(2)]
+    for i, service in enumerate(services):
+        service.client.insert([np.int64(i)], {"t": 1.0})
+    clients = [reverb.TFClient(services[i].address, shared_name="replay") for i in (0, 1, 0)]
+    assert [int(client.sample("t", tf.int64).data) for client in clients] == [0, 1, 0]
+    handles = [str(client._handle) for client in clients]
+    assert handles[0] == handles[2] != handles[1]
+
+
+def test_a_shared_name_is_one_client_of_each_server_in_graphs(make_service, graph):
+    services = [make_service(uniform_table("t")) for _ in range(2)]
+    for i, service in enumerate(services):
+        service.client.insert([np.int64(i)], {"t": 1.0})
+    samples = [
+        reverb.TFClient(services[i].address, shared_name="replay").sample("t", tf.int64).data
+        for i in (0, 1, 0)
+    ]
+    with tf.compat.v1.Session() as session:
+        assert session.run(samples) == [0, 1, 0]
+
+
+def test_the_op_refuses_a_shared_name_of_another_server(make_service):
+    service, other = (make_service(uniform_table("t")) for _ in range(2))
     name = f"one client of {service.address}"
-    first = reverb.TFClient(service.address, shared_name=name)
-    second = reverb.TFClient(service.address, shared_name=name)
-    assert first.sample("dist", tf.int64).data == second.sample("dist", tf.int64).data
-    other = make_service(uniform_table("dist"))
+    gen_reverb_ops.reverb_client(server_address=service.address, shared_name=name)
     with pytest.raises(tf.errors.InvalidArgumentError, match="shared_name"):
-        reverb.TFClient(other.address, shared_name=name)
+        gen_reverb_ops.reverb_client(server_address=other.address, shared_name=name)
 
 
 def test_server_address(service):
