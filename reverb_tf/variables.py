@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from reverb_tf import _dtypes, _signature, item_selectors, rate_limiters, server
+from reverb_tf import _dtypes, _nests, _signature, item_selectors, rate_limiters, server
 
 DEFAULT_TABLE = "variables"
 
@@ -75,7 +75,7 @@ def variable_table(
     if wire is not None and wire not in _FLOATS:
         raise ValueError(f"wire_dtype must be a floating point dtype, got {wire_dtype!r}")
     signature = _map(variables_or_signature, wire)
-    if isinstance(signature, Mapping | list | tuple) and not signature:
+    if not _nests.specs(signature):
         raise ValueError(f"There are no variables in {variables_or_signature!r}")
     return server.Table(
         name=name,

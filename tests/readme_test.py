@@ -28,14 +28,15 @@ def _run(folder: pathlib.Path, code: str) -> str:
 
 
 def test_readme_has_its_blocks():
-    assert len(_BLOCKS) == 3
+    assert len(_BLOCKS) == 4
     assert "tensorflow" not in _BLOCKS[0]
     assert "@tf.function" in _BLOCKS[1]
-    assert "checkpointer" in _BLOCKS[2]
+    assert "VariableContainer" in _BLOCKS[2]
+    assert "checkpointer" in _BLOCKS[3]
 
 
 def test_checkpoints(tmp_path):
-    written, loaded, size = _run(tmp_path, _BLOCKS[2]).splitlines()
+    written, loaded, size = _run(tmp_path, _BLOCKS[3]).splitlines()
     assert written.partition(": ")[2] == loaded.partition(": ")[2]
     assert size == "1 item"
 
@@ -64,3 +65,12 @@ def test_tf_function_quick_start_learns(tmp_path):
 def test_commands_are_in_the_makefile(command):
     makefile = (_ROOT / "Makefile").read_text(encoding="utf-8")
     assert re.search(rf"^{command}:", makefile, re.MULTILINE)
+
+
+def test_variables(tmp_path):
+    pytest.importorskip("tensorflow")
+    assert _run(tmp_path, _BLOCKS[2]).splitlines() == [
+        "updated to step 3",
+        "version 3 of step 3",
+        "newer than that: False",
+    ]

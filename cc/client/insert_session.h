@@ -109,7 +109,7 @@ class InsertSession : public InsertStreamObserver,
   inline static constexpr size_t kMaxUnconfirmedBytes = 64 << 20;
   inline static constexpr int64_t kMaxUnconfirmedItems = 4096;
   // A message is closed when its chunks are larger.
-  inline static constexpr size_t kMessageBytes = 40 << 20;
+  inline static constexpr size_t kMessageBytes = 4 << 20;
 
  private:
   struct Entry {

@@ -21,12 +21,19 @@ namespace reverb_tf::client {
 // Thread-safe.
 class StepEncoder {
  public:
-  // Copies n arrays into one chunk, each with a leading axis of 1. INVALID_ARGUMENT names the array
-  // that cannot travel.
+  // Copies n arrays into chunks, each with a leading axis of 1. Large arrays get chunks of their
+  // own and the others share one, so that a chunk is handled while the next one is on its way, and
+  // what does not compress is apart from what does. INVALID_ARGUMENT names the array that cannot
+  // travel.
   Result<core::TrajectoryRef> Encode(const TensorView* values, int32_t n) EXCLUDES(mu_);
 
  private:
   using Advisors = std::vector<wire::CompressionAdvisor>;
+  // The columns of each chunk, in order.
+  static std::vector<std::vector<int32_t>> Group(const std::vector<TensorView>& columns);
+  Result<core::ChunkRef> EncodeGroup(uint64_t episode_id, const std::vector<TensorView>& columns,
+                                     const std::vector<int32_t>& group, Advisors* advisors)
+      EXCLUDES(mu_);
   Advisors TakeAdvisors(int32_t n) EXCLUDES(mu_);
   void ReturnAdvisors(Advisors advisors) EXCLUDES(mu_);
 
