@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from reverb_tf.checkpoints import CheckpointReader, checkpoint_reader
     from reverb_tf.pattern_dataset import PatternDataset
     from reverb_tf.tf_client import TFClient
+    from reverb_tf.tf_trajectory_writer import TFTrajectoryWriter
     from reverb_tf.timestep_dataset import TimestepDataset
     from reverb_tf.trajectory_dataset import TrajectoryDataset
     from reverb_tf.variable_container import VariableContainer
@@ -53,6 +54,7 @@ __all__ = [
     "SampleInfo",
     "Server",
     "TFClient",
+    "TFTrajectoryWriter",
     "Table",
     "TensorSpec",
     "TimestepDataset",
@@ -86,6 +88,7 @@ _LAZY_NAMES = {
     "CheckpointReader": "checkpoints",
     "PatternDataset": "pattern_dataset",
     "TFClient": "tf_client",
+    "TFTrajectoryWriter": "tf_trajectory_writer",
     "TimestepDataset": "timestep_dataset",
     "TrajectoryDataset": "trajectory_dataset",
     "VariableContainer": "variable_container",

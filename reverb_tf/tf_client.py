@@ -1,25 +1,15 @@
 """Inserting, sampling and updating priorities inside TensorFlow programs."""
 
-import uuid
-import weakref
 from collections.abc import Sequence
 from typing import Any
 
 import tree
 
-from reverb_tf import replay_sample
-from reverb_tf._tf import op_library
+from reverb_tf import replay_sample, tf_trajectory_writer
+from reverb_tf._tf import op_library, resource
 from reverb_tf._tf.tf_import import import_tensorflow
 
 tf = import_tensorflow("reverb_tf.TFClient")
-
-
-def _destroy(handle: Any) -> None:
-    """Lets go of an eager client; ops in flight keep it until they end."""
-    try:
-        tf.raw_ops.DestroyResourceOp(resource=handle, ignore_lookup_error=True)
-    except Exception:  # noqa: BLE001 - the interpreter or TensorFlow's context may be half gone
-        pass
 
 
 class TFClient:
@@ -44,18 +34,15 @@ class TFClient:
         """
         self._name = name
         self._server_address = server_address
-        eager = tf.executing_eagerly()
-        # In eager mode a resource without a name lives as long as a cache of kernels, which TensorFlow may clear.
-        private = eager and not shared_name
-        # TensorFlow knows resources by name alone, and programs give the clients of all their servers one name.
-        shared = f"{shared_name}@{server_address}" if shared_name else ""
-        self._handle = op_library.ops().reverb_client(
-            server_address=server_address,
-            shared_name=f"reverb_tf_client_{uuid.uuid4().hex}" if private else shared,
-            name=name,
+        self._handle = resource.make(
+            self,
+            "client",
+            server_address,
+            shared_name,
+            lambda shared: op_library.ops().reverb_client(
+                server_address=server_address, shared_name=shared, name=name
+            ),
         )
-        if private:
-            weakref.finalize(self, _destroy, self._handle).atexit = False
 
     @property
     def server_address(self) -> str:
@@ -194,3 +181,28 @@ class TFClient:
             return op_library.ops().reverb_client_update_priorities(
                 handle=self._handle, table=table, keys=keys, priorities=priorities
             )
+
+    def trajectory_writer(
+        self, spec: Any, num_keep_alive_refs: int, **options: Any
+    ) -> tf_trajectory_writer.TFTrajectoryWriter:
+        """Creates a writer of steps and items whose ops, in a `tf.function`, run in order with those of this client.
+
+        Args:
+          spec: nest of TensorSpecs of a step.
+          num_keep_alive_refs: >= 1, of how many of the newest steps items can be made.
+          **options: of `TFTrajectoryWriter`: `batch_size`, `max_chunk_length`, `validate_items`, `patience`,
+            `shared_name`, `name`.
+
+        Returns:
+          The `TFTrajectoryWriter`.
+
+        Raises:
+          ValueError, TypeError: as for `TFTrajectoryWriter`.
+        """
+        return tf_trajectory_writer.TFTrajectoryWriter(
+            self._server_address,
+            spec,
+            num_keep_alive_refs,
+            ordered_with=[self._handle, *options.pop("ordered_with", ())],
+            **options,
+        )

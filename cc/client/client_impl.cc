@@ -232,7 +232,7 @@ Result<std::unique_ptr<TrajectoryWriter>> ClientImpl::NewTrajectoryWriter(
   REVERB_TF_RETURN_IF_ERROR(endpoint_->fork_guard().Check());
   REVERB_TF_RETURN_IF_ERROR(CheckChunkerOptions(options.chunker));
   SignaturesPtr signatures;
-  if (options.validate_items) {
+  if (options.validate_items && !options.lazy_signatures) {
     REVERB_TF_ASSIGN_OR_RETURN(signatures, GetSignatures({}, wait));
   }
   return std::unique_ptr<TrajectoryWriter>(std::make_unique<TrajectoryWriterImpl>(

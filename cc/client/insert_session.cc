@@ -274,6 +274,7 @@ void InsertSession::OnWritten() {
 void InsertSession::OnConfirmed(const uint64_t* keys, size_t n) {
   std::vector<SessionItem> confirmed;  // released without the lock
   confirmed.reserve(n);
+  std::vector<SessionWaits::Callback> over;
   {
     MutexLock lock(&mu_);
     for (size_t i = 0; i < n; ++i) {
@@ -293,10 +294,12 @@ void InsertSession::OnConfirmed(const uint64_t* keys, size_t n) {
     NoteRoom();
     if (!confirmed.empty()) retry_.Reset();
     if (waiters_ > 0) progress_.NotifyAll();
+    if (!waits_.empty()) over = waits_.TakeReady(unconfirmed_, full_);
   }
   for (const SessionItem& item : confirmed) {
     if (item.listener != nullptr) item.listener->OnItemConfirmed();
   }
+  for (const SessionWaits::Callback& callback : over) callback(OkStatus());
 }
 
 void InsertSession::OnClosed(const Status& why) {
@@ -353,6 +356,7 @@ void InsertSession::ScheduleReconnect(core::TimePoint when) {
 void InsertSession::Fail(const Status& status) {
   std::deque<Entry> entries;  // released without the lock
   std::shared_ptr<InsertStream> stream;
+  std::vector<SessionWaits::Callback> over;
   {
     MutexLock lock(&mu_);
     if (!status_.ok()) return;
@@ -363,8 +367,10 @@ void InsertSession::Fail(const Status& status) {
     unconfirmed_bytes_ = 0;
     stream = stream_;
     progress_.NotifyAll();
+    over = waits_.TakeAll();
   }
   if (stream != nullptr) stream->Cancel();
+  for (const SessionWaits::Callback& callback : over) callback(status);
   if (on_failure_) on_failure_(status);
 }
 

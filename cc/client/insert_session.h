@@ -15,6 +15,7 @@
 #include "cc/client/endpoint.h"
 #include "cc/client/key_sequence.h"
 #include "cc/client/retry.h"
+#include "cc/client/session_waits.h"
 #include "cc/client/transport.h"
 #include "cc/client/wait.h"
 #include "cc/core/mutex.h"
@@ -93,6 +94,12 @@ class InsertSession : public InsertStreamObserver,
   // Until there is room for more items: bounds the memory of what is unconfirmed.
   Status WaitForRoom(const WaitOptions& wait) EXCLUDES(mu_);
 
+  // The same two without blocking. The callback comes once, without locks, from any thread, perhaps
+  // before this returns. The returned function makes it come now, with CANCELLED.
+  CancelFunction WhenConfirmed(int64_t max_unconfirmed, const std::string& what,
+                               SessionWaits::Callback callback) EXCLUDES(mu_);
+  CancelFunction WhenRoom(SessionWaits::Callback callback) EXCLUDES(mu_);
+
   int64_t unconfirmed() const EXCLUDES(mu_);
 
   // From now on a lost connection is not tried again: it fails the session, at once if it is lost
@@ -142,6 +149,10 @@ class InsertSession : public InsertStreamObserver,
   Status GiveUp(const Status& cause) const REQUIRES(mu_);
   void ScheduleReconnect(core::TimePoint when) REQUIRES(mu_);
   std::string DescribeWait(const std::string& what) EXCLUDES(mu_);
+  CancelFunction Wait(SessionWaits::Wait wait) EXCLUDES(mu_);
+  // Says in time what the waits of WhenConfirmed and WhenRoom are for.
+  void Watch(core::TimePoint when) REQUIRES(mu_);
+  void OnWatch() EXCLUDES(mu_);
 
   const std::shared_ptr<Endpoint> endpoint_;
   const FailureCallback on_failure_;
@@ -161,7 +172,9 @@ class InsertSession : public InsertStreamObserver,
   int64_t unconfirmed_ GUARDED_BY(mu_) = 0;
   size_t unconfirmed_bytes_ GUARDED_BY(mu_) = 0;
   std::set<std::string> tables_ GUARDED_BY(mu_);
-  int waiters_ GUARDED_BY(mu_) = 0;
+  int waiters_ GUARDED_BY(mu_) = 0;  // threads
+  SessionWaits waits_ GUARDED_BY(mu_);
+  bool watching_ GUARDED_BY(mu_) = false;
   std::unordered_map<uint64_t, ChunkState> chunks_ GUARDED_BY(mu_);
   uint64_t batches_ GUARDED_BY(mu_) = 0;
 

@@ -2,6 +2,7 @@
 #ifndef REVERB_TF_CLIENT_ITEM_TABLES_H_
 #define REVERB_TF_CLIENT_ITEM_TABLES_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -24,8 +25,8 @@ class ItemTables {
     SignaturesPtr owner;
   };
 
-  // `cache` null: items are not checked; else `signatures` is what it had. The session must outlive
-  // this.
+  // `cache` null: items are not checked; else `signatures` is what it had, or null. The session
+  // must outlive this.
   ItemTables(std::shared_ptr<SignatureCache> cache, SignaturesPtr signatures,
              InsertSession* session)
       : cache_(std::move(cache)), signatures_(std::move(signatures)), session_(session) {}
@@ -33,7 +34,15 @@ class ItemTables {
   // Asks the server about a table that is not known yet. INVALID_ARGUMENT: it does not have it.
   Result<const Entry*> Find(const std::string& table, const WaitOptions& wait);
 
+  // Find() would not wait.
+  bool Knows(const std::string& table) const { return entries_.count(table) > 0; }
+  // Makes it so, without blocking. The callback comes once, from any thread, perhaps before this
+  // returns; until then this must live, and not be used. The returned function makes it come now.
+  CancelFunction Learn(const std::string& table, std::function<void(Status)> callback);
+
  private:
+  Result<const Entry*> Add(const std::string& table);
+
   const std::shared_ptr<SignatureCache> cache_;
   SignaturesPtr signatures_;
   InsertSession* const session_;

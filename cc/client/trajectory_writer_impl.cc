@@ -307,23 +307,26 @@ Status TrajectoryWriterImpl::CloseAll() {
   return CloseColumns(WithCompanions(std::vector<bool>(columns_.size(), true)));
 }
 
-Status TrajectoryWriterImpl::Flush(int64_t max_pending, const WaitOptions& wait) {
+Status TrajectoryWriterImpl::SendAllBut(int64_t max_pending) {
   REVERB_TF_RETURN_IF_ERROR(CheckAlive());
   if (max_pending < 0) {
     return InvalidArgumentError("max_pending must not be negative, but is " +
                                 std::to_string(max_pending) + ".");
   }
   const int64_t drafts = static_cast<int64_t>(drafts_.size());
-  if (drafts > max_pending) {
-    std::vector<bool> wanted(columns_.size());
-    for (int64_t i = 0; i < drafts - max_pending; ++i) {
-      for (size_t column = 0; column < wanted.size(); ++column) {
-        wanted[column] = wanted[column] || drafts_[i].NeedsColumn(static_cast<int32_t>(column));
-      }
+  if (drafts <= max_pending) return OkStatus();
+  std::vector<bool> wanted(columns_.size());
+  for (int64_t i = 0; i < drafts - max_pending; ++i) {
+    for (size_t column = 0; column < wanted.size(); ++column) {
+      wanted[column] = wanted[column] || drafts_[i].NeedsColumn(static_cast<int32_t>(column));
     }
-    REVERB_TF_RETURN_IF_ERROR(CloseColumns(WithCompanions(wanted)));
-    REVERB_TF_RETURN_IF_ERROR(SendComplete());
   }
+  REVERB_TF_RETURN_IF_ERROR(CloseColumns(WithCompanions(wanted)));
+  return SendComplete();
+}
+
+Status TrajectoryWriterImpl::Flush(int64_t max_pending, const WaitOptions& wait) {
+  REVERB_TF_RETURN_IF_ERROR(SendAllBut(max_pending));
   // The writer may be destroyed while this waits.
   const std::shared_ptr<InsertSession> session = session_;
   return session->WaitForConfirmations(max_pending - static_cast<int64_t>(drafts_.size()), wait,

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -30,7 +31,7 @@ Status CheckChunkerOptions(const ChunkerOptions& options);
 // has it.
 class TrajectoryWriterImpl : public TrajectoryWriter {
  public:
-  // `signatures` null: items are not checked.
+  // `cache` null: items are not checked. `signatures` null: none are known yet.
   TrajectoryWriterImpl(std::shared_ptr<Endpoint> endpoint, const TrajectoryWriterOptions& options,
                        std::shared_ptr<SignatureCache> cache, SignaturesPtr signatures);
   ~TrajectoryWriterImpl() override;
@@ -44,6 +45,10 @@ class TrajectoryWriterImpl : public TrajectoryWriter {
                               const std::vector<ItemColumn>& columns,
                               const WaitOptions& wait) override;
   Status Flush(int64_t max_pending, const WaitOptions& wait) override;
+  // trajectory_writer_async.cc
+  std::function<void()> PrepareItemAsync(const std::string& table,
+                                         StatusCallback callback) override;
+  std::function<void()> FlushAsync(int64_t max_pending, StatusCallback callback) override;
   Status EndEpisode(bool clear_buffers, const WaitOptions& wait) override;
   Status Configure(int32_t column, const ChunkerOptions& options) override;
   void Close() override;
@@ -101,6 +106,9 @@ class TrajectoryWriterImpl : public TrajectoryWriter {
   std::vector<int32_t> WithCompanions(const std::vector<bool>& wanted) const;
   Status CloseAll();
 
+  // Gives the items to the session, but for the newest `max_pending`; INVALID_ARGUMENT if that is
+  // negative.
+  Status SendAllBut(int64_t max_pending);
   // Gives the items at the front whose rows are all in chunks to the session.
   Status SendComplete();
   Status SendItem(const DraftItem& draft);

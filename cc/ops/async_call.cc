@@ -31,6 +31,11 @@ void AsyncCall::SetStop(std::function<void()> stop) {
   stop();
 }
 
+bool AsyncCall::cancelled() {
+  std::lock_guard<std::mutex> lock(mu_);
+  return cancelled_;
+}
+
 bool AsyncCall::Claim() {
   // Not DeregisterCallback: it would wait for a cancellation that is under way, which may itself be
   // waiting for the thread we are on.

@@ -37,6 +37,9 @@ class AsyncCall {
   // or at once when that has already happened. It must keep alive what it uses.
   void SetStop(std::function<void()> stop);
 
+  // Whether the result is not wanted any more. It may be so a moment later.
+  bool cancelled();
+
   // To be called once, when the result is there. False: the call was cancelled, the result is to be
   // dropped.
   bool Claim();

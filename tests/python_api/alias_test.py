@@ -136,6 +136,12 @@ _OP_WRAPPERS = {
     "reverb_pattern_dataset": "ReverbPatternDataset",
     "reverb_timestep_dataset": "ReverbTimestepDataset",
     "reverb_trajectory_dataset": "ReverbTrajectoryDataset",
+    "reverb_trajectory_writer": "ReverbTrajectoryWriter",
+    "reverb_trajectory_writer_append": "ReverbTrajectoryWriterAppend",
+    "reverb_trajectory_writer_close": "ReverbTrajectoryWriterClose",
+    "reverb_trajectory_writer_create_item": "ReverbTrajectoryWriterCreateItem",
+    "reverb_trajectory_writer_end_episode": "ReverbTrajectoryWriterEndEpisode",
+    "reverb_trajectory_writer_flush": "ReverbTrajectoryWriterFlush",
     "reverb_variable_pull": "ReverbVariablePull",
     "reverb_variable_pull_if_newer": "ReverbVariablePullIfNewer",
     "reverb_variable_push": "ReverbVariablePush",
@@ -183,6 +189,18 @@ def test_op_wrappers(how):
                     is_end_of_episode=tf.function(lambda x: x > 1).get_concrete_function(tf.TensorSpec([], tf.int64)),
                     dtypes=[tf.int64], shapes=[[]], name="f",
                 )
+                writer = ops.reverb_trajectory_writer(
+                    server_address="localhost:1", dtypes=[tf.int32], shapes=[[]], paths=["x"], num_keep_alive_refs=1,
+                )
+                common = dict(handle=writer, order=[handle])
+                ops.reverb_trajectory_writer_append(**common, mask=True, data=[1], columns=[0])
+                ops.reverb_trajectory_writer_create_item(
+                    **common, mask=True, table="t", priority=priorities[0], starts=[0], stops=[1], columns=[0],
+                    squeeze=[False],
+                )
+                ops.reverb_trajectory_writer_end_episode(**common, mask=True)
+                for make in (ops.reverb_trajectory_writer_flush, ops.reverb_trajectory_writer_close):
+                    make(**common)
                 found = sorted(o.type for o in graph.get_operations() if o.type.startswith("Reverb"))
                 assert found == {sorted(_OP_WRAPPERS.values())}, found
             assert {set(_OP_WRAPPERS)} == {{name for name in vars(ops) if name.startswith("reverb_")}}

@@ -220,3 +220,85 @@ def test_variable_ops_are_stateful_and_documented(handle, ops):
         ops.reverb_variable_push,
     ):
         assert len(wrapper.__doc__) > 100
+
+
+@pytest.fixture
+def writer(graph, ops):
+    return ops.reverb_trajectory_writer(
+        server_address="localhost:1",
+        dtypes=[tf.float32],
+        shapes=[[]],
+        paths=["x"],
+        batch_size=2,
+        num_keep_alive_refs=1,
+    )
+
+
+def test_writer_append_inputs(writer, handle, ops):
+    def append(mask, data, order=()):
+        return ops.reverb_trajectory_writer_append(
+            handle=writer, order=[*order], mask=mask, data=data, columns=list(range(len(data)))
+        )
+
+    assert writer.shape == []
+    unknown = v1.placeholder(tf.float32)
+    append(True, [[1.0], 2.0], order=[handle])
+    append([True, False], [[1.0, 2.0], unknown])
+    append(v1.placeholder(tf.bool), [1.0])
+    for mask, data, text in (
+        ([[True]], [unknown], "at most rank 1"),
+        ([True, False], [1.0], "at least rank 1"),
+        ([True, False], [[1.0]], "must be equal"),
+    ):
+        with pytest.raises(ValueError, match=text):
+            append(mask, data)
+    assert append(True, [1.0]).op_def.is_stateful
+
+
+def test_writer_create_item(writer, ops):
+    def create(mask=True, table="t", priority=1.0, starts=(0,), stops=(1,)):
+        return ops.reverb_trajectory_writer_create_item(
+            handle=writer,
+            order=[],
+            mask=mask,
+            table=table,
+            priority=tf.constant(priority, tf.float64),
+            starts=[*starts],
+            stops=[*stops],
+            columns=[0],
+            squeeze=[False],
+        )
+
+    assert create().shape == []
+    assert create(mask=[True, True], priority=[1.0, 2.0], table=["a", "b"]).shape == [2]
+    assert create(mask=v1.placeholder(tf.bool, [None])).shape.as_list() == [None]
+    for wrong, text in (
+        ({"table": ["a", "b"]}, "must be equal rank"),
+        ({"mask": [True, False], "priority": [1.0]}, "must be equal"),
+        ({"priority": [[1.0]]}, "at most rank 1"),
+        ({"starts": (0, 1)}, "must be equal"),
+        ({"stops": ()}, "must be equal"),
+    ):
+        with pytest.raises(ValueError, match=text):
+            create(**wrong)
+    assert create().op.op_def.is_stateful
+
+
+def test_writer_episode_ops(writer, handle, ops):
+    assert ops.reverb_trajectory_writer_flush(handle=writer, order=[handle]).op_def.is_stateful
+    assert ops.reverb_trajectory_writer_close(handle=writer, order=[]).op_def.is_stateful
+    end = ops.reverb_trajectory_writer_end_episode
+    assert end(handle=writer, order=[], mask=[True, False]).op_def.is_stateful
+    with pytest.raises(ValueError, match="at most rank 1"):
+        end(handle=writer, order=[], mask=[[True]])
+    with pytest.raises(ValueError, match="-1 is less than minimum 0|less than"):
+        ops.reverb_trajectory_writer_flush(handle=writer, order=[], max_pending=-1)
+    for wrapper in (
+        ops.reverb_trajectory_writer,
+        ops.reverb_trajectory_writer_append,
+        ops.reverb_trajectory_writer_create_item,
+        ops.reverb_trajectory_writer_end_episode,
+        ops.reverb_trajectory_writer_flush,
+        ops.reverb_trajectory_writer_close,
+    ):
+        assert len(wrapper.__doc__) > 100

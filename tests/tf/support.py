@@ -130,3 +130,12 @@ def first(dataset: tf.data.Dataset) -> Any:
     with tf.compat.v1.Session() as session:
         session.run(iterator.initializer)
         return session.run(element)
+
+
+def contents(service: Service, queue: str) -> list[list[np.ndarray]]:
+    """Takes the items out of a queue, oldest first; the columns of each."""
+    size = service.client.server_info(timeout=10)[queue].current_size
+    if not size:
+        return []
+    samples = service.client.sample(queue, size, emit_timesteps=False, timeout=10)
+    return [[np.asarray(column) for column in sample.data] for sample in samples]

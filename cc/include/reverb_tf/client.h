@@ -126,7 +126,7 @@ class REVERB_TF_EXPORT Client : public std::enable_shared_from_this<Client> {
                                             std::vector<TableAndPriority> targets,
                                             KeysCallback callback) = 0;
 
-  // With validation, fetches the signatures first (bounded by `wait`).
+  // With validation, fetches the signatures first (bounded by `wait`), unless lazy_signatures.
   virtual Result<std::unique_ptr<TrajectoryWriter>> NewTrajectoryWriter(
       const TrajectoryWriterOptions& options, const WaitOptions& wait) = 0;
 

@@ -3,6 +3,7 @@
 #define REVERB_TF_TRAJECTORY_WRITER_H_
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,9 @@ struct ChunkerOptions {
 struct TrajectoryWriterOptions {
   ChunkerOptions chunker;      // of columns that are not configured
   bool validate_items = true;  // check items against the signatures of the server's tables
+  // With validate_items: making the writer does not ask for the signatures; the first item for a
+  // table does.
+  bool lazy_signatures = false;
 };
 
 // A value that was appended: row `row` (counted from 0 over the life of the writer) of column
@@ -71,6 +75,8 @@ struct RefInfo {
 // everything unconfirmed sent again), every call returns that error.
 class REVERB_TF_EXPORT TrajectoryWriter {
  public:
+  using StatusCallback = std::function<void(Status)>;
+
   // Does not flush: what is unconfirmed is dropped. Returns in bounded time.
   virtual ~TrajectoryWriter() = default;
 
@@ -111,6 +117,14 @@ class REVERB_TF_EXPORT TrajectoryWriter {
   // Sends everything and waits until at most `max_pending` items are unconfirmed. DEADLINE_EXCEEDED
   // text contains "Timeout exceeded" and says what is waited for; the items stay queued then.
   virtual Status Flush(int64_t max_pending, const WaitOptions& wait) = 0;
+
+  // For callers that must not block. The callback comes once, without locks, from any thread,
+  // perhaps before these return; until then the writer must live, and nothing but Close() be called.
+  // The returned function makes it come now, with CANCELLED. Once it has come with OK, the next
+  // CreateItem for that table, or Flush with that `max_pending`, does not wait. Errors as of those.
+  virtual std::function<void()> PrepareItemAsync(const std::string& table,
+                                                 StatusCallback callback) = 0;
+  virtual std::function<void()> FlushAsync(int64_t max_pending, StatusCallback callback) = 0;
 
   // Flush(0), then a new episode. With `clear_buffers` every earlier reference expires. Nothing is
   // reset on error.
