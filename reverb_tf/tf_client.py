@@ -1,13 +1,16 @@
 """Inserting, sampling and updating priorities inside TensorFlow programs."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import tree
 
-from reverb_tf import replay_sample, tf_trajectory_writer
+from reverb_tf import replay_sample
 from reverb_tf._tf import op_library, resource
 from reverb_tf._tf.tf_import import import_tensorflow
+
+if TYPE_CHECKING:
+    from reverb_tf import tf_trajectory_writer
 
 tf = import_tensorflow("reverb_tf.TFClient")
 
@@ -184,7 +187,7 @@ class TFClient:
 
     def trajectory_writer(
         self, spec: Any, num_keep_alive_refs: int, **options: Any
-    ) -> tf_trajectory_writer.TFTrajectoryWriter:
+    ) -> "tf_trajectory_writer.TFTrajectoryWriter":
         """Creates a writer of steps and items whose ops, in a `tf.function`, run in order with those of this client.
 
         Args:
@@ -199,6 +202,8 @@ class TFClient:
         Raises:
           ValueError, TypeError: as for `TFTrajectoryWriter`.
         """
+        from reverb_tf import tf_trajectory_writer
+
         return tf_trajectory_writer.TFTrajectoryWriter(
             self._server_address,
             spec,

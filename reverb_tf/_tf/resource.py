@@ -7,7 +7,7 @@ from typing import Any
 
 from reverb_tf._tf.tf_import import import_tensorflow
 
-tf = import_tensorflow("The graph side of reverb_tf")
+tf = import_tensorflow("What reverb_tf has for graphs (TFClient, TFTrajectoryWriter)")
 
 
 def _destroy(handle: Any) -> None:

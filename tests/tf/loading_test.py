@@ -60,7 +60,7 @@ def test_without_tensorflow_one_sentence_says_what_to_do():
 import sys
 sys.modules['tensorflow'] = None
 import reverb_tf
-for name in ('TFClient', 'PatternDataset', 'TimestepDataset', 'TrajectoryDataset', 'VariableContainer'):
+for name in 'TFClient TFTrajectoryWriter PatternDataset TimestepDataset TrajectoryDataset VariableContainer'.split():
     try:
         getattr(reverb_tf, name)
     except ImportError as error:
@@ -69,7 +69,13 @@ for name in ('TFClient', 'PatternDataset', 'TimestepDataset', 'TrajectoryDataset
     result = run(code)
     assert result.returncode == 0, result.stderr
     lines = result.stdout.splitlines()
-    names = ("TFClient", "PatternDataset", "TimestepDataset", "TrajectoryDataset")
+    names = (
+        "TFClient",
+        "TFTrajectoryWriter",
+        "PatternDataset",
+        "TimestepDataset",
+        "TrajectoryDataset",
+    )
     for name, line in zip((*names, "VariableContainer"), lines, strict=True):
         assert name in line
         assert "pip install 'reverb-tf[tensorflow]'" in line

@@ -193,7 +193,8 @@ def test_tables_and_priorities_for_each_environment(service, client):
 
 
 def test_partial_steps_of_environments(service, client):
-    writer = client.trajectory_writer({"x": SPEC["x"], "s": tf.TensorSpec([2], tf.string)}, 1, batch_size=2)  # fmt: skip
+    spec = {"x": SPEC["x"], "s": tf.TensorSpec([2], tf.string)}
+    writer = client.trajectory_writer(spec, 1, batch_size=2)
     writer.append({"x": [1, 2]}, partial_step=True, mask=[True, False])
     writer.append({"x": [0, 3], "s": [["", ""], ["a", "b"]]}, mask=[False, True])
     writer.append({"s": [["c", "d"], ["", ""]]}, mask=[True, False])

@@ -119,9 +119,10 @@ class REVERB_TF_EXPORT TrajectoryWriter {
   virtual Status Flush(int64_t max_pending, const WaitOptions& wait) = 0;
 
   // For callers that must not block. The callback comes once, without locks, from any thread,
-  // perhaps before these return; until then the writer must live, and nothing but Close() be called.
-  // The returned function makes it come now, with CANCELLED. Once it has come with OK, the next
-  // CreateItem for that table, or Flush with that `max_pending`, does not wait. Errors as of those.
+  // perhaps before these return; until then the writer must live, and nothing but Close() be
+  // called. The returned function makes it come now, with CANCELLED. Once it has come with OK, the
+  // next CreateItem for that table, or Flush with that `max_pending`, does not wait. Errors as of
+  // those.
   virtual std::function<void()> PrepareItemAsync(const std::string& table,
                                                  StatusCallback callback) = 0;
   virtual std::function<void()> FlushAsync(int64_t max_pending, StatusCallback callback) = 0;
