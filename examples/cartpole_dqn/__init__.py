@@ -6,6 +6,7 @@ The parts:
   config.py     the settings, all of them flags of the command
   network.py    the Q-network as plain numpy (what the actors use)
   replay.py     the tables of the server
+  transition.py what an item of the replay table is made of
   actor.py      the program of an actor process; needs no TensorFlow
   learner.py    the learner: one `tf.function`
   processes.py  starts, watches and ends the actors

@@ -7,7 +7,6 @@ import sys
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
-import numpy as np  # noqa: E402
 import tensorflow as tf  # noqa: E402
 
 import reverb_tf as reverb  # noqa: E402
@@ -16,7 +15,7 @@ from examples.cartpole_dqn.config import Config  # noqa: E402
 from examples.cartpole_dqn.evaluation import BestPolicy  # noqa: E402
 from examples.cartpole_dqn.learner import Learner  # noqa: E402
 from examples.cartpole_dqn.processes import ActorProcesses  # noqa: E402
-from examples.cartpole_dqn.report import Report  # noqa: E402
+from examples.cartpole_dqn.report import Report, conclude  # noqa: E402
 
 # Gradient steps of one call of the tf.function; the actors get new weights after each.
 _STEPS_PER_CALL = 25
@@ -42,15 +41,7 @@ def run(config: Config) -> float:
     finally:
         report.close()
         server.stop()
-    returns = best.evaluate()
-    average = float(np.mean(returns))
-    report.plot(f"CartPole-v1, seed {config.seed}: {average:.0f} in the final evaluation")
-    print(
-        f"Average return over {len(returns)} greedy episodes: {average:.1f} "
-        f"(min {min(returns):.0f}, max {max(returns):.0f}; goal {config.goal:g}). "
-        f"Learning curve: {config.plot}"
-    )
-    return average
+    return conclude(config, report, best)
 
 
 def main() -> int:

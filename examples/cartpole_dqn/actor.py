@@ -17,6 +17,7 @@ import numpy as np
 import reverb_tf as reverb
 from examples.cartpole_dqn import network
 from examples.cartpole_dqn.config import EPISODES, REPLAY, VARIABLES, Config
+from examples.cartpole_dqn.transition import n_step_transition
 
 # Steps between two looks at the learner's weights.
 _REFRESH_STEPS = 200
@@ -60,18 +61,10 @@ class TransitionWriter:
         n = self._n_step
         if self._writer.episode_steps <= n:
             return
-        history = self._writer.history
-        # The steps are stored once; the transitions that overlap only refer to them.
         self._writer.create_item(
             table=REPLAY,
             priority=priority,
-            trajectory={
-                "observation": history["observation"][-n - 1],
-                "action": history["action"][-n - 1],
-                "reward": history["reward"][-n - 1 : -1],
-                "discount": history["discount"][-n - 1 : -1],
-                "next_observation": history["observation"][-1],
-            },
+            trajectory=n_step_transition(self._writer.history, n),
         )
         self._wait(lambda: self._writer.flush(_MAX_PENDING_ITEMS, timeout_ms=_WAIT_MS))
 

@@ -6,6 +6,7 @@ import argparse
 import dataclasses
 import json
 from collections.abc import Sequence
+from typing import ClassVar
 
 # The tables of the server.
 REPLAY = "replay"  # transitions, drawn by priority
@@ -13,7 +14,8 @@ VARIABLES = "variables"  # one item: the learner's newest weights and the highes
 EPISODES = "episodes"  # return and length of each finished episode, read once
 
 
-def _setting(default, text: str):
+def setting(default, text: str):
+    """A field of a Config."""
     return dataclasses.field(default=default, metadata={"help": text})
 
 
@@ -21,28 +23,29 @@ def _setting(default, text: str):
 class Config:
     """All settings. Immutable; travels to the actors as JSON."""
 
-    seed: int = _setting(0, "seed of networks, environments and exploration")
-    steps: int = _setting(10_000, "gradient steps of the learner")
-    batch_size: int = _setting(128, "transitions in a batch")
-    learning_rate: float = _setting(1e-3, "of Adam at the start; falls linearly to a tenth")
-    gamma: float = _setting(0.99, "discount of the return")
-    n_step: int = _setting(3, "rewards summed before bootstrapping")
-    hidden_units: int = _setting(128, "units in each of the two hidden layers")
-    target_rate: float = _setting(0.01, "share of the online network mixed into the target a step")
-    priority_exponent: float = _setting(0.6, "alpha of prioritized replay; 0 samples uniformly")
-    importance_exponent: float = _setting(0.4, "beta at the start; rises linearly to 1")
-    table_size: int = _setting(50_000, "transitions the replay table holds")
-    min_table_size: int = _setting(1_000, "transitions before the first batch")
-    samples_per_insert: float = _setting(32.0, "target replay ratio, kept by the rate limiter")
-    actors: int = _setting(2, "actor processes")
-    epsilon: float = _setting(
-        0.02, "exploration of the first actor; each next one has 5 times more"
-    )
-    epsilon_steps: int = _setting(4_000, "steps over which an actor comes down from random acting")
-    validation_steps: int = _setting(500, "steps between two validations of the greedy policy")
-    evaluation_episodes: int = _setting(20, "greedy episodes at the end")
-    goal: float = _setting(400.0, "average return below which the exit code is 1")
-    plot: str = _setting("build/cartpole_dqn.png", "where the learning curve goes")
+    PROGRAM: ClassVar[str] = "python -m examples.cartpole_dqn"
+    DESCRIPTION: ClassVar[str] = "Prioritized double DQN on CartPole-v1 with reverb_tf."
+
+    seed: int = setting(0, "seed of networks, environments and exploration")
+    steps: int = setting(10_000, "gradient steps of the learner")
+    batch_size: int = setting(128, "transitions in a batch")
+    learning_rate: float = setting(1e-3, "of Adam at the start; falls linearly to a tenth")
+    gamma: float = setting(0.99, "discount of the return")
+    n_step: int = setting(3, "rewards summed before bootstrapping")
+    hidden_units: int = setting(128, "units in each of the two hidden layers")
+    target_rate: float = setting(0.01, "share of the online network mixed into the target a step")
+    priority_exponent: float = setting(0.6, "alpha of prioritized replay; 0 samples uniformly")
+    importance_exponent: float = setting(0.4, "beta at the start; rises linearly to 1")
+    table_size: int = setting(50_000, "transitions the replay table holds")
+    min_table_size: int = setting(1_000, "transitions before the first batch")
+    samples_per_insert: float = setting(32.0, "target replay ratio, kept by the rate limiter")
+    actors: int = setting(2, "actor processes")
+    epsilon: float = setting(0.02, "exploration of the first actor; each next one has 5 times more")
+    epsilon_steps: int = setting(4_000, "steps over which an actor comes down from random acting")
+    validation_steps: int = setting(500, "steps between two validations of the greedy policy")
+    evaluation_episodes: int = setting(20, "greedy episodes at the end")
+    goal: float = setting(400.0, "average return below which the exit code is 1")
+    plot: str = setting("build/cartpole_dqn.png", "where the learning curve goes")
 
     def to_json(self) -> str:
         """The settings as text."""
@@ -57,8 +60,8 @@ class Config:
     def from_flags(cls, argv: Sequence[str] | None = None) -> Config:
         """Parses the command line; exits with usage help if it cannot."""
         parser = argparse.ArgumentParser(
-            prog="python -m examples.cartpole_dqn",
-            description="Prioritized double DQN on CartPole-v1 with reverb_tf.",
+            prog=cls.PROGRAM,
+            description=cls.DESCRIPTION,
             formatter_class=argparse.ArgumentDefaultsHelpFormatter,
         )
         for field in dataclasses.fields(cls):

@@ -21,11 +21,13 @@ def transition_signature(n_step: int) -> dict[str, tf.TensorSpec]:
     }
 
 
-def make_tables(config: Config) -> dict[str, reverb.Table]:
+def make_tables(
+    config: Config, replay_limiter: reverb.rate_limiters.RateLimiter | None = None
+) -> dict[str, reverb.Table]:
     """The tables by name.
 
-    The limiter of the replay table lets the learner draw `samples_per_insert` samples for each
-    insert, once there are `min_table_size` transitions, and holds back whichever side runs ahead.
+    The limiter of the replay table (unless another one is given) lets the learner draw `samples_per_insert` samples for
+    each insert, once there are `min_table_size` transitions, and holds back whichever side runs ahead.
     """
     spi = config.samples_per_insert
     tables = [
@@ -34,7 +36,8 @@ def make_tables(config: Config) -> dict[str, reverb.Table]:
             sampler=reverb.selectors.Prioritized(config.priority_exponent),
             remover=reverb.selectors.Fifo(),
             max_size=config.table_size,
-            rate_limiter=reverb.rate_limiters.SampleToInsertRatio(
+            rate_limiter=replay_limiter
+            or reverb.rate_limiters.SampleToInsertRatio(
                 samples_per_insert=spi,
                 min_size_to_sample=config.min_table_size,
                 error_buffer=spi * max(config.min_table_size // 2, 4 * config.batch_size),

@@ -12,6 +12,7 @@ import tqdm
 
 import reverb_tf as reverb
 from examples.cartpole_dqn.config import EPISODES, REPLAY, Config
+from examples.cartpole_dqn.evaluation import BestPolicy
 
 matplotlib.use("Agg")  # Draws into files, needs no display.
 from matplotlib import pyplot  # noqa: E402
@@ -99,3 +100,16 @@ class Report:
             f"return {mean:.0f}, {inserts_rate:.0f} inserts/s, {samples_rate:.0f} samples/s, "
             f"ratio {ratio:.2f} of {self._config.samples_per_insert:g}"
         )
+
+
+def conclude(config: Config, report: Report, best: BestPolicy) -> float:
+    """Evaluates the best policy, writes the learning curve and says the result; returns the average return."""
+    returns = best.evaluate()
+    average = float(np.mean(returns))
+    report.plot(f"CartPole-v1, seed {config.seed}: {average:.0f} in the final evaluation")
+    print(
+        f"Average return over {len(returns)} greedy episodes: {average:.1f} "
+        f"(min {min(returns):.0f}, max {max(returns):.0f}; goal {config.goal:g}). "
+        f"Learning curve: {config.plot}"
+    )
+    return average
