@@ -24,6 +24,7 @@ from benchmarks.variable_cases import (
     push_10MB,
     push_100MB,
 )
+from benchmarks.writer_cases import graph_insert, graph_writer, graph_writer_batch
 
 _BATCH = 256
 _KEYS_A_CALL = 1_000
@@ -281,6 +282,12 @@ ROWS = {
     "dataset_local": _row("dataset, same process, 400 B", "items/s", dataset_in_process),
     "sample": _row("Client.sample, 400 B", "items/s", client_sample),
     "update": _row("mutate_priorities, 1,000 keys", "calls/s", mutate_priorities),
+    "graph_writer": Row(
+        "write 400 B in a tf.function loop", "items/s", (graph_writer,), (graph_insert,)
+    ),
+    "graph_writer_batch": Row(
+        "the same, 16 environments", "items/s", (graph_writer_batch,), (graph_insert,)
+    ),
     "push": _row("push 20 variables of 10 MB", "pushes/s", push_10MB),
     "push_large": _row("push 20 variables of 100 MB", "pushes/s", push_100MB),
     "pull": _row("pull 20 variables of 10 MB", "pulls/s", pull_10MB),
