@@ -65,7 +65,7 @@ def _writer(bench: Bench, environments: int | None) -> Iterator[Figure]:
 
 
 def graph_writer(bench: Bench) -> Iterator[Figure]:
-    """append + create_item of a TFTrajectoryWriter, one flush for each 1,000."""
+    """Append + create_item of a TFTrajectoryWriter, one flush for each 1,000."""
     return _writer(bench, None)
 
 
