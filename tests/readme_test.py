@@ -28,15 +28,16 @@ def _run(folder: pathlib.Path, code: str) -> str:
 
 
 def test_readme_has_its_blocks():
-    assert len(_BLOCKS) == 4
+    assert len(_BLOCKS) == 5
     assert "tensorflow" not in _BLOCKS[0]
     assert "@tf.function" in _BLOCKS[1]
-    assert "VariableContainer" in _BLOCKS[2]
-    assert "checkpointer" in _BLOCKS[3]
+    assert "trajectory_writer" in _BLOCKS[2]
+    assert "VariableContainer" in _BLOCKS[3]
+    assert "checkpointer" in _BLOCKS[4]
 
 
 def test_checkpoints(tmp_path):
-    written, loaded, size = _run(tmp_path, _BLOCKS[3]).splitlines()
+    written, loaded, size = _run(tmp_path, _BLOCKS[4]).splitlines()
     assert written.partition(": ")[2] == loaded.partition(": ")[2]
     assert size == "1 item"
 
@@ -69,8 +70,15 @@ def test_commands_are_in_the_makefile(command):
 
 def test_variables(tmp_path):
     pytest.importorskip("tensorflow")
-    assert _run(tmp_path, _BLOCKS[2]).splitlines() == [
+    assert _run(tmp_path, _BLOCKS[3]).splitlines() == [
         "updated to step 3",
         "version 3 of step 3",
         "newer than that: False",
     ]
+
+
+def test_writing_in_a_graph(tmp_path):
+    pytest.importorskip("tensorflow")
+    items = re.fullmatch(r"(\d+) items\n", _run(tmp_path, _BLOCKS[2]))
+    # A walk of n steps has n - 2 items.
+    assert 4_000 < int(items.group(1)) < 8_000

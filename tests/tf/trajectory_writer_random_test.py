@@ -12,7 +12,13 @@ from tests.tf.support import Service
 SPEC = {"a": tf.TensorSpec([], tf.int64), "b": tf.TensorSpec([2], tf.float32)}
 
 _POSITIONS = st.one_of(st.none(), st.integers(-3, 4))
-_INDEX = st.one_of(st.integers(-3, 3), st.builds(slice, _POSITIONS, _POSITIONS))
+# Mostly ones that are there.
+_INDEX = st.one_of(
+    st.integers(-2, -1),
+    st.builds(slice, st.integers(-3, -1), st.none()),
+    st.integers(-3, 3),
+    st.builds(slice, _POSITIONS, _POSITIONS),
+)
 
 
 @pytest.fixture(params=[True, False], ids=["in-process", "grpc"], scope="module")
@@ -21,6 +27,9 @@ def service(request):
     service = Service(tables, in_process=request.param)
     yield service
     service.server.stop()
+
+
+_CALLS = ["append_whole"] * 4 + ["append_part"] + ["create_item"] * 5 + ["end_episode", "flush"]
 
 
 class Model:
@@ -67,9 +76,11 @@ class Model:
 
 
 def draw_mask(data, batch_size):
+    everyone = data.draw(st.booleans(), label="everyone")
+    one = st.just(True) if everyone else st.booleans()
     if batch_size is None:
-        return data.draw(st.booleans())
-    return data.draw(st.lists(st.booleans(), min_size=batch_size, max_size=batch_size))
+        return data.draw(one, label="mask")
+    return data.draw(st.lists(one, min_size=batch_size, max_size=batch_size), label="mask")
 
 
 class Programs:
@@ -101,10 +112,15 @@ class Programs:
             self.next_value += 1
         return steps
 
-    def append(self):
-        names = self.data.draw(st.sampled_from(["ab", "ab", "a", "b", ""]), label="columns")
+    def append_part(self):
+        names = self.data.draw(st.sampled_from(["ab", "a", "b", ""]), label="columns")
         partial = self.data.draw(st.booleans(), label="partial")
-        mask = draw_mask(self.data, self.batch_size)
+        self.append(names, partial, draw_mask(self.data, self.batch_size))
+
+    def append_whole(self):
+        self.append("ab", False, draw_mask(self.data, self.batch_size))
+
+    def append(self, names, partial, mask):
         steps = self.values(names)
         tensors = {name: np.stack([step[name] for step in steps]) for name in names}
         if self.batch_size is None:
@@ -119,7 +135,7 @@ class Programs:
                 model.append(step, partial)
 
     def create_item(self):
-        skip = self.data.draw(st.booleans(), label="skip short ones")
+        skip = self.data.draw(st.sampled_from([True, True, False]), label="skip short ones")
         mask = draw_mask(self.data, self.batch_size)
         if self.data.draw(st.booleans(), label="by number"):
             count = self.data.draw(st.integers(1, self.keep))
@@ -197,10 +213,7 @@ def test_equal_to_trajectory_writer(service, data):
     for table in ("graph", "python"):
         service.client.reset(table)  # what a failed example left
     programs = Programs(service, data)
-    calls = data.draw(
-        st.lists(st.sampled_from(["append"] * 5 + ["create_item"] * 4 + ["end_episode", "flush"]), max_size=25),
-        label="calls",
-    )  # fmt: skip
+    calls = data.draw(st.lists(st.sampled_from(_CALLS), min_size=10, max_size=30), label="calls")
     for call in calls:
         getattr(programs, call)()
     programs.writer.flush()
