@@ -90,6 +90,7 @@ REGISTER_OP("ReverbClientSample")
     .Attr("Toutput_list: list(type) >= 0")
     .Attr("output_shapes: list(shape) = []")
     .SetIsStateful()
+    .SetIsDistributedCommunication()  // so that UNAVAILABLE stays what it is
     .SetShapeFn(SampleShape)
     .Doc(R"doc(
 Samples one item from `table` and returns the first step of it.
@@ -116,6 +117,7 @@ REGISTER_OP("ReverbClientInsert")
     .Input("priorities: double")
     .Attr("T: list(type) >= 0")
     .SetIsStateful()
+    .SetIsDistributedCommunication()  // so that UNAVAILABLE stays what it is
     .SetShapeFn(InsertShape)
     .Doc(R"doc(
 Inserts one step as an item of length one into each of `tables`.
@@ -135,6 +137,7 @@ REGISTER_OP("ReverbClientUpdatePriorities")
     .Input("keys: uint64")
     .Input("priorities: double")
     .SetIsStateful()
+    .SetIsDistributedCommunication()  // so that UNAVAILABLE stays what it is
     .SetShapeFn(UpdatePrioritiesShape)
     .Doc(R"doc(
 Sets the priorities of items of `table`. Keys that are not in the table are ignored.

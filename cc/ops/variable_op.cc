@@ -95,6 +95,7 @@ REGISTER_OP("ReverbVariablePush")
     .Attr("T: list(type) >= 1")
     .Attr("shapes: list(shape) >= 1")
     .SetIsStateful()
+    .SetIsDistributedCommunication()  // so that UNAVAILABLE stays what it is
     .SetShapeFn(PushShape)
     .Doc(R"doc(
 Makes `values` what `table` holds, as one item of one step.
@@ -118,6 +119,7 @@ REGISTER_OP("ReverbVariablePull")
     .Attr("Toutput_list: list(type) >= 1")
     .Attr("output_shapes: list(shape) >= 1")
     .SetIsStateful()
+    .SetIsDistributedCommunication()  // so that UNAVAILABLE stays what it is
     .SetShapeFn(PullShape)
     .Doc(R"doc(
 Returns the values that were pushed to `table` last, all of them of one push.
@@ -147,6 +149,7 @@ REGISTER_OP("ReverbVariablePullIfNewer")
     .Attr("output_shapes: list(shape) >= 1")
     .Attr("Tdefaults: list(type) >= 0")
     .SetIsStateful()
+    .SetIsDistributedCommunication()  // so that UNAVAILABLE stays what it is
     .SetShapeFn(PullIfNewerShape)
     .Doc(R"doc(
 Returns the values that were pushed to `table` last, unless they are of `version`, without waiting for a push.

@@ -127,6 +127,7 @@ REGISTER_OP("ReverbTrajectoryWriterAppend")
     .Attr("columns: list(int) >= 0")
     .Attr("partial: bool = false")
     .SetIsStateful()
+    .SetIsDistributedCommunication()  // so that UNAVAILABLE stays what it is
     .SetShapeFn(AppendShape)
     .Doc(R"doc(
 Appends a step to the episode of each environment that `mask` chooses.
@@ -153,6 +154,7 @@ REGISTER_OP("ReverbTrajectoryWriterCreateItem")
     .Attr("squeeze: list(bool) >= 1")
     .Attr("short_episode: {'clip', 'error', 'skip'} = 'clip'")
     .SetIsStateful()
+    .SetIsDistributedCommunication()  // so that UNAVAILABLE stays what it is
     .SetShapeFn(CreateItemShape)
     .Doc(R"doc(
 Creates an item of the steps of the episode of each environment that `mask` chooses.
@@ -179,6 +181,7 @@ REGISTER_OP("ReverbTrajectoryWriterFlush")
     .Attr("num_order: int >= 0")
     .Attr("max_pending: int >= 0 = 0")
     .SetIsStateful()
+    .SetIsDistributedCommunication()  // so that UNAVAILABLE stays what it is
     .SetShapeFn(HandlesShape)
     .Doc(R"doc(
 Sends all items and waits until at most `max_pending` of each environment are unconfirmed.
@@ -196,6 +199,7 @@ REGISTER_OP("ReverbTrajectoryWriterEndEpisode")
     .Attr("num_order: int >= 0")
     .Attr("clear_buffers: bool = true")
     .SetIsStateful()
+    .SetIsDistributedCommunication()  // so that UNAVAILABLE stays what it is
     .SetShapeFn(EndEpisodeShape)
     .Doc(R"doc(
 Flushes the items of each environment that `mask` chooses, then begins a new episode of it.
