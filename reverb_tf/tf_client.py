@@ -1,4 +1,4 @@
-"""Inserting, sampling and updating priorities inside TensorFlow programs."""
+"""Inserting, sampling, updating priorities and deleting inside TensorFlow programs."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import tree
 
 from reverb_tf import replay_sample
-from reverb_tf._tf import op_library, resource
+from reverb_tf._tf import op_library, resource, table_signature
 from reverb_tf._tf.tf_import import import_tensorflow
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ class TFClient:
         """
         self._name = name
         self._server_address = server_address
+        self._signatures: dict[str, Any] = {}
         self._handle = resource.make(
             self,
             "client",
@@ -63,53 +64,85 @@ class TFClient:
     def sample(
         self,
         table: str,
-        data_dtypes: Any,
+        data_dtypes: Any = None,
         name: str | None = None,
         data_shapes: Any = None,
+        num_samples: Any = None,
+        trajectories: bool = False,
+        get_signature_timeout_secs: float | None = 30.0,
     ) -> replay_sample.ReplaySample:
-        """Samples one item and returns the first step of it.
+        """Samples one item, or several, and returns the first step of each, or the whole trajectory.
 
-        Waits until the table's rate limiter allows a sample. Exactly one item is taken from the table. (An op that is
-        cancelled in the moment in which its item arrives has taken it too.)
+        Waits until the table's rate limiter allows it. Exactly as many items are taken from the table as are returned;
+        when the op ends with an error or is cancelled, those that had come are lost. Several samples come in one
+        request.
 
         Args:
           table: name of the table; a string or a scalar string tensor.
-          data_dtypes: nest of the dtypes of a step.
+          data_dtypes: nest of the dtypes of the data. By default dtypes, structure and shapes are those of the
+            table's signature, for which the server is asked once, now. The signature is taken as that of what is
+            returned: of a step, or with `trajectories` of a trajectory.
           name: name of the op.
-          data_shapes: nest like `data_dtypes` of the shapes of a step, as far as known. In a graph the outputs have
-            these static shapes; by default they are unknown.
+          data_shapes: nest like `data_dtypes` of the shapes of the data of one sample, as far as known. In a graph the
+            outputs have these static shapes; by default they are unknown where `data_dtypes` are given.
+          num_samples: how many items to sample, an integer >= 1 or a scalar integer tensor. All outputs then have the
+            samples as their first axis, and so all samples must have the same shapes. None: one, without that axis.
+          trajectories: whether to return all steps of an item instead of the first.
+          get_signature_timeout_secs: how long to wait for the server when it is asked for the signature; None: as long
+            as a client tries to reach it.
 
         Returns:
-          `ReplaySample`. `info` has scalar tensors: `key` (uint64), `probability` (float64), `table_size` (int64),
-          `priority` (float64), `times_sampled` (int32). `data` is a nest like `data_dtypes`, without a time axis.
+          `ReplaySample`. `info` has tensors of shape [], or [num_samples]: `key` (uint64), `probability` (float64),
+          `table_size` (int64), `priority` (float64), `times_sampled` (int32). `data` is a nest like `data_dtypes`. A
+          step has no time axis; the columns of a trajectory have one first, unless they are squeezed.
 
         Raises:
-          ValueError: `data_shapes` is not nested like `data_dtypes`.
+          ValueError: `data_shapes` is not nested like `data_dtypes`; no `data_dtypes` are given and the server has no
+            such table, or the table no signature.
+          DeadlineExceededError: the server was asked for the signature and did not answer in time.
           tf.errors.NotFoundError: the server has no such table (when the op runs, as all below).
-          tf.errors.InvalidArgumentError: the item has another number of columns than `data_dtypes` has leaves,
-            columns of different lengths, or another shape than `data_shapes`. In eager mode also: another dtype.
-          tf.errors.InternalError: in a graph, the item has another dtype.
+          tf.errors.InvalidArgumentError: the item has another number of columns than `data_dtypes` has leaves, another
+            shape than `data_shapes`, columns of different lengths (where the first step is wanted), or other shapes
+            than another sample of the same call. Another dtype, too, except as below.
+          tf.errors.InternalError: in a graph, where one first step is sampled, the item has another dtype.
         """
-        leaves = [tf.as_dtype(dtype) for dtype in tree.flatten(data_dtypes)]
-        shapes = []
+        if data_dtypes is None:
+            specs = self._signature(table, get_signature_timeout_secs)
+            data_dtypes = tree.map_structure(lambda spec: spec.dtype, specs)
+            if data_shapes is None:
+                data_shapes = tree.map_structure(lambda spec: spec.shape, specs)
+        arguments = {
+            "handle": self._handle,
+            "table": table,
+            "Toutput_list": [tf.as_dtype(dtype) for dtype in tree.flatten(data_dtypes)],
+            "output_shapes": [],
+        }
         if data_shapes is not None:
-            shapes = [tf.TensorShape(s) for s in tree.flatten_up_to(data_dtypes, data_shapes)]
+            shapes = tree.flatten_up_to(data_dtypes, data_shapes)
+            arguments["output_shapes"] = [tf.TensorShape(shape) for shape in shapes]
         with tf.name_scope(name or f"{self._name}_sample"):
-            outputs = op_library.ops().reverb_client_sample(
-                handle=self._handle,
-                table=table,
-                Toutput_list=leaves,
-                output_shapes=shapes,
-            )
-        info = replay_sample.SampleInfo(
-            key=outputs.key,
-            probability=outputs.probability,
-            table_size=outputs.table_size,
-            priority=outputs.priority,
-            times_sampled=outputs.times_sampled,
+            if num_samples is None and not trajectories:
+                outputs = op_library.ops().reverb_client_sample(**arguments)
+            else:
+                outputs = op_library.ops().reverb_client_sample_batch(
+                    num_samples=1 if num_samples is None else tf.cast(num_samples, tf.int64),
+                    batched=num_samples is not None,
+                    timesteps=not trajectories,
+                    **arguments,
+                )
+        return replay_sample.ReplaySample(
+            info=replay_sample.SampleInfo(*outputs[: len(replay_sample.SampleInfo._fields)]),
+            data=tree.unflatten_as(data_dtypes, list(outputs.outputs)),
         )
-        data = tree.unflatten_as(data_dtypes, list(outputs.outputs))
-        return replay_sample.ReplaySample(info=info, data=data)
+
+    def _signature(self, table: Any, timeout: float | None) -> Any:
+        if not isinstance(table, str):
+            raise ValueError(
+                f"data_dtypes must be given where the name of the table is a tensor, got table {table!r}."
+            )
+        if table not in self._signatures:
+            self._signatures[table] = table_signature.fetch(self._server_address, table, timeout)
+        return self._signatures[table]
 
     def insert(
         self,
@@ -183,6 +216,63 @@ class TFClient:
         with tf.name_scope(name or f"{self._name}_update_priorities"):
             return op_library.ops().reverb_client_update_priorities(
                 handle=self._handle, table=table, keys=keys, priorities=priorities
+            )
+
+    def insert_batch(
+        self,
+        data: Any,
+        table: str,
+        priorities: Any,
+        name: str | None = None,
+    ) -> Any:
+        """Inserts each row of a batch as an item of length one.
+
+        Done when the server has confirmed all of them: a sample taken afterwards sees them. Their order is that of the
+        rows. When the data or a priority does not fit the table, nothing is inserted.
+
+        The data of an item have a leading axis of 1, as those of `insert`, except where the table's signature expects
+        the shape of a step: then they have that shape.
+
+        Args:
+          data: nest of tensors or numpy arrays of shape [n, ...]; row i of all of them is item i. (A list is a nest.)
+          table: name of the table; a string or a scalar string tensor.
+          priorities: float64 tensor of shape [n], priority of each item.
+          name: name of the op.
+
+        Returns:
+          uint64 tensor of shape [n], the keys of the items.
+
+        Raises:
+          ValueError: static shapes or dtypes do not fit. (In eager mode `tf.errors.InvalidArgumentError`.)
+          tf.errors.InvalidArgumentError: (when the op runs) an unknown table, data with another number of rows or that
+            differ from the table's signature, or a priority that the table's selectors refuse.
+        """
+        with tf.name_scope(name or f"{self._name}_insert_batch"):
+            return op_library.ops().reverb_client_insert_batch(
+                handle=self._handle,
+                data=tree.flatten(data),
+                table=table,
+                priorities=tf.convert_to_tensor(priorities, tf.float64),
+            )
+
+    def delete(self, table: str, keys: Any, name: str | None = None) -> Any:
+        """Deletes items. Keys that are not in the table are ignored.
+
+        Args:
+          table: name of the table; a string or a scalar string tensor.
+          keys: uint64 tensor of shape [n], keys of the items (as in `SampleInfo.key`).
+          name: name of the op.
+
+        Returns:
+          int64 scalar tensor: how many of the items were in the table; -1 where the server does not tell, as that of
+          dm-reverb. (When the connection was lost meanwhile, what an earlier try deleted is not counted.)
+
+        Raises:
+          tf.errors.NotFoundError: (when the op runs) the server has no such table.
+        """
+        with tf.name_scope(name or f"{self._name}_delete"):
+            return op_library.ops().reverb_client_delete(
+                handle=self._handle, table=table, keys=tf.convert_to_tensor(keys, tf.uint64)
             )
 
     def trajectory_writer(

@@ -1,7 +1,6 @@
 #include "cc/client/client_impl.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "cc/client/sampler_core.h"
@@ -13,40 +12,6 @@
 #include "cc/client/writer_impl.h"
 
 namespace reverb_tf::client {
-namespace {
-
-Status CheckTargets(int32_t n, const std::vector<TableAndPriority>& targets) {
-  if (n < 1) return InvalidArgumentError("Nothing to insert: the step has no arrays.");
-  if (targets.empty()) {
-    return InvalidArgumentError("Insert needs at least one table with a priority.");
-  }
-  for (const TableAndPriority& target : targets) {
-    if (std::isnan(target.priority)) {
-      return InvalidArgumentError("The priority for table '" + target.table + "' is NaN.");
-    }
-  }
-  return OkStatus();
-}
-
-Status CheckSignatures(const Signatures& signatures, const core::Trajectory& step,
-                       const std::vector<TableAndPriority>& targets) {
-  for (const TableAndPriority& target : targets) {
-    Result<const TableSignature*> signature = signatures.Find(target.table);
-    if (!signature.ok()) return InvalidArgumentError(signature.status().message());
-    REVERB_TF_RETURN_IF_ERROR(CheckStep(target.table, **signature, step));
-    REVERB_TF_RETURN_IF_ERROR(signatures.CheckPriority(target.table, target.priority));
-  }
-  return OkStatus();
-}
-
-std::vector<std::string> TableNames(const std::vector<TableAndPriority>& targets) {
-  std::vector<std::string> names;
-  names.reserve(targets.size());
-  for (const TableAndPriority& target : targets) names.push_back(target.table);
-  return names;
-}
-
-}  // namespace
 
 ClientImpl::ClientImpl(std::shared_ptr<Endpoint> endpoint)
     : endpoint_(std::move(endpoint)),
@@ -157,74 +122,6 @@ Result<std::string> ClientImpl::Checkpoint(const WaitOptions& wait) {
         },
         std::move(done), subject.trouble());
   });
-}
-
-Result<std::vector<uint64_t>> ClientImpl::Insert(const TensorView* values, int32_t n,
-                                                 const std::vector<TableAndPriority>& targets,
-                                                 const WaitOptions& wait) {
-  REVERB_TF_RETURN_IF_ERROR(endpoint_->fork_guard().Check());
-  using R = Result<std::vector<uint64_t>>;
-  std::string what = "the confirmation of an insert into table '";
-  for (size_t i = 0; i < targets.size(); ++i) what += (i > 0 ? "', '" : "") + targets[i].table;
-  CallSubject subject(endpoint_.get(), what + "'", TableNames(targets));
-  return Await<R>(endpoint_->clock(), wait, &subject, [&](std::function<void(R)> done) {
-    return StartInsert(values, n, targets, std::move(done), subject.trouble());
-  });
-}
-
-std::function<void()> ClientImpl::InsertAsync(const TensorView* values, int32_t n,
-                                              std::vector<TableAndPriority> targets,
-                                              KeysCallback callback) {
-  return StartInsert(values, n, std::move(targets), std::move(callback), nullptr);
-}
-
-CancelFunction ClientImpl::StartInsert(const TensorView* values, int32_t n,
-                                       std::vector<TableAndPriority> targets, KeysCallback callback,
-                                       std::shared_ptr<CallTrouble> trouble) {
-  Status status = endpoint_->fork_guard().Check();
-  if (status.ok()) status = CheckTargets(n, targets);
-  Result<core::TrajectoryRef> step =
-      status.ok() ? parts_->encoder.Encode(values, n) : Result<core::TrajectoryRef>(status);
-  if (!step.ok()) {
-    callback(step.status());
-    return [] {};
-  }
-  // The insert follows the signatures; what is cancelled is whatever is going on.
-  struct Progress {
-    Mutex mu;
-    CancelFunction cancel_insert GUARDED_BY(mu);
-    bool cancelled GUARDED_BY(mu) = false;
-  };
-  auto progress = std::make_shared<Progress>();
-  const std::vector<std::string> tables = TableNames(targets);
-  CancelFunction cancel_signatures = parts_->signatures->Get(
-      tables,
-      [progress, inserter = parts_->inserter, step = std::move(step).value(),
-       targets = std::move(targets),
-       callback = std::move(callback)](Result<SignaturesPtr> signatures) {
-        Status checked =
-            signatures.ok() ? CheckSignatures(**signatures, *step, targets) : signatures.status();
-        if (!checked.ok()) return callback(checked);
-        CancelFunction cancel = inserter->Insert(step, targets, callback);
-        bool cancelled = false;
-        {
-          MutexLock lock(&progress->mu);
-          cancelled = progress->cancelled;
-          progress->cancel_insert = cancel;
-        }
-        if (cancelled) cancel();
-      },
-      std::move(trouble));
-  return [progress, cancel_signatures = std::move(cancel_signatures)] {
-    CancelFunction cancel_insert;
-    {
-      MutexLock lock(&progress->mu);
-      progress->cancelled = true;
-      cancel_insert = progress->cancel_insert;
-    }
-    cancel_signatures();
-    if (cancel_insert) cancel_insert();
-  };
 }
 
 Result<std::unique_ptr<TrajectoryWriter>> ClientImpl::NewTrajectoryWriter(

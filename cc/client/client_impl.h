@@ -2,6 +2,7 @@
 #ifndef REVERB_TF_CLIENT_CLIENT_IMPL_H_
 #define REVERB_TF_CLIENT_CLIENT_IMPL_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -40,14 +41,21 @@ class ClientImpl : public Client {
                              const WaitOptions& wait) override;
   Result<int64_t> Delete(const std::string& table, const uint64_t* keys, size_t n,
                          const WaitOptions& wait) override;
+  std::function<void()> DeleteAsync(const std::string& table, std::vector<uint64_t> keys,
+                                    CountCallback callback) override;
   Status SetRateLimiter(const std::string& table, const RateLimiterOptions& options,
                         const WaitOptions& wait) override;
+  // client_inserts.cc
   Result<std::vector<uint64_t>> Insert(const TensorView* values, int32_t n,
                                        const std::vector<TableAndPriority>& targets,
                                        const WaitOptions& wait) override;
   std::function<void()> InsertAsync(const TensorView* values, int32_t n,
                                     std::vector<TableAndPriority> targets,
                                     KeysCallback callback) override;
+  std::function<void()> InsertBatchAsync(const TensorView* values, int32_t n,
+                                         const std::string& table, std::vector<double> priorities,
+                                         KeysCallback callback) override;
+  // client_impl.cc
   Result<std::unique_ptr<TrajectoryWriter>> NewTrajectoryWriter(
       const TrajectoryWriterOptions& options, const WaitOptions& wait) override;
   Result<std::unique_ptr<StructuredWriter>> NewStructuredWriter(
@@ -72,9 +80,16 @@ class ClientImpl : public Client {
   CancelFunction StartMutation(const std::string& table, std::vector<KeyWithPriority> updates,
                                std::vector<uint64_t> deletes, StatusCallback callback,
                                std::shared_ptr<CallTrouble> trouble);
-  CancelFunction StartInsert(const TensorView* values, int32_t n,
-                             std::vector<TableAndPriority> targets, KeysCallback callback,
-                             std::shared_ptr<CallTrouble> trouble);
+  // client_items.cc
+  Status WithoutCall(const char* name) const;
+  // client_inserts.cc
+  CancelFunction InsertStep(const TensorView* values, int32_t n,
+                            std::vector<TableAndPriority> targets, KeysCallback callback,
+                            std::shared_ptr<CallTrouble> trouble);
+  // Makes the request when the signatures of the tables are there, and inserts it.
+  CancelFunction StartInsert(const std::vector<std::string>& tables,
+                             std::function<Result<InsertRequest>(const Signatures&)> make_request,
+                             KeysCallback callback, std::shared_ptr<CallTrouble> trouble);
 
   const std::shared_ptr<Endpoint> endpoint_;
   std::unique_ptr<Parts> parts_;

@@ -7,6 +7,13 @@
 
 namespace reverb_tf::client {
 
+// What a call of that name ends with when the server does not have it.
+Status ClientImpl::WithoutCall(const char* name) const {
+  return Status(StatusCode::kUnimplemented,
+                "Server " + address() + " does not have the call " + name +
+                    ": it is older than this client, or it is dm-reverb, which has no such call.");
+}
+
 template <typename R, typename Call>
 R ClientImpl::CallTable(const char* name, const std::string& table, const WaitOptions& wait,
                         Call call) {
@@ -17,9 +24,7 @@ R ClientImpl::CallTable(const char* name, const std::string& table, const WaitOp
     return UnaryCall<R>::Start(endpoint_, call, std::move(done), subject.trouble());
   });
   if (StatusOf(result).code() != StatusCode::kUnimplemented) return result;
-  return Status(StatusCode::kUnimplemented,
-                "Server " + address() + " does not have the call " + name +
-                    ": it is older than this client, or it is dm-reverb, which has no such call.");
+  return WithoutCall(name);
 }
 
 Result<std::vector<Sample>> ClientImpl::Get(const std::string& table, const uint64_t* keys,
@@ -56,6 +61,26 @@ Result<int64_t> ClientImpl::Delete(const std::string& table, const uint64_t* key
                           Transport* transport, std::function<void(R)> done) {
                         return transport->Delete(table, keys, std::move(done));
                       });
+}
+
+std::function<void()> ClientImpl::DeleteAsync(const std::string& table, std::vector<uint64_t> keys,
+                                              CountCallback callback) {
+  const Status status = endpoint_->fork_guard().Check();
+  if (!status.ok()) {
+    callback(status);
+    return [] {};
+  }
+  using R = Result<int64_t>;
+  return UnaryCall<R>::Start(
+      endpoint_,
+      [table, keys = std::move(keys)](Transport* transport, std::function<void(R)> done) {
+        return transport->Delete(table, keys, std::move(done));
+      },
+      [without_call = WithoutCall("DeleteItems"), callback = std::move(callback)](R result) {
+        callback(result.status().code() == StatusCode::kUnimplemented ? R(without_call)
+                                                                      : std::move(result));
+      },
+      nullptr);
 }
 
 Status ClientImpl::SetRateLimiter(const std::string& table, const RateLimiterOptions& options,

@@ -18,18 +18,26 @@ class InsertCall::Attempt : public ConfirmationListener {
 Status InsertCall::AddTo(InsertSession* session) {
   MutexLock lock(&mu_);
   const auto attempt = std::make_shared<Attempt>(shared_from_this(), ++attempts_);
-  keys_.clear();
-  unconfirmed_ = targets_.size();
-  for (size_t i = 0; i < targets_.size(); ++i) {
+  std::vector<const std::string*> tables;
+  for (const std::string& table : request_.tables) tables.push_back(session->InternTable(table));
+  std::vector<SessionItem> items;
+  items.reserve(request_.items.size());
+  const core::Chunk* counted = nullptr;  // neighbours share chunks
+  for (const InsertRequest::Item& wanted : request_.items) {
     SessionItem item;
-    item.table = session->InternTable(targets_[i].table);
-    item.priority = targets_[i].priority;
-    item.trajectory = trajectory_;
-    item.bytes = i == 0 ? trajectory_->chunk_bytes() : 0;
+    item.table = tables[wanted.table];
+    item.priority = wanted.priority;
+    item.trajectory = wanted.trajectory;
+    const core::Chunk* const chunk = wanted.trajectory->chunk(0).get();
+    item.bytes = chunk == counted ? 0 : wanted.trajectory->chunk_bytes();
+    counted = chunk;
     item.listener = attempt;
-    REVERB_TF_ASSIGN_OR_RETURN(const uint64_t key, session->Add(std::move(item), {}));
-    keys_.push_back(key);
+    items.push_back(std::move(item));
   }
+  keys_.clear();
+  unconfirmed_ = items.size();
+  REVERB_TF_ASSIGN_OR_RETURN(const uint64_t first, session->AddAll(std::move(items), {}));
+  for (size_t i = 0; i < unconfirmed_; ++i) keys_.push_back(session->keys().Key(first + i));
   return OkStatus();
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -17,17 +18,24 @@
 
 namespace reverb_tf::client {
 
-// The same trajectory for one or more tables; its items follow each other in a session.
-// Thread-safe.
+// Items that are inserted together.
+struct InsertRequest {
+  struct Item {
+    size_t table = 0;  // index into `tables`
+    double priority = 0;
+    core::TrajectoryRef trajectory;
+  };
+  std::vector<std::string> tables;
+  std::vector<Item> items;  // at least one
+};
+
+// One request; its items follow each other in a session. Thread-safe.
 class InsertCall : public std::enable_shared_from_this<InsertCall> {
  public:
   // `on_end` is called once, before the callback.
-  InsertCall(core::TrajectoryRef trajectory, std::vector<TableAndPriority> targets,
-             Client::KeysCallback callback, std::function<void(InsertCall*)> on_end)
-      : trajectory_(std::move(trajectory)),
-        targets_(std::move(targets)),
-        callback_(std::move(callback)),
-        on_end_(std::move(on_end)) {}
+  InsertCall(InsertRequest request, Client::KeysCallback callback,
+             std::function<void(InsertCall*)> on_end)
+      : request_(std::move(request)), callback_(std::move(callback)), on_end_(std::move(on_end)) {}
 
   // Adds its items to a session (the first time, or again after that one failed), without sending
   // them. What an earlier session still confirms does not count any more.
@@ -50,8 +58,7 @@ class InsertCall : public std::enable_shared_from_this<InsertCall> {
 
   void OnItemConfirmed(int attempt) EXCLUDES(mu_);
 
-  const core::TrajectoryRef trajectory_;
-  const std::vector<TableAndPriority> targets_;
+  const InsertRequest request_;
 
   mutable Mutex mu_;
   Client::KeysCallback callback_ GUARDED_BY(mu_);  // null: ended

@@ -37,8 +37,14 @@ class InsertCallTest : public testing::Test {
   }
 
   std::shared_ptr<InsertCall> NewCall(std::vector<TableAndPriority> targets) {
+    InsertRequest request;
+    const core::TrajectoryRef step = core::MakeTestTrajectory({core::MakeTestChunk(1, 1)});
+    for (TableAndPriority& target : targets) {
+      request.items.push_back({request.tables.size(), target.priority, step});
+      request.tables.push_back(std::move(target.table));
+    }
     return std::make_shared<InsertCall>(
-        core::MakeTestTrajectory({core::MakeTestChunk(1, 1)}), std::move(targets),
+        std::move(request),
         [this](Result<std::vector<uint64_t>> result) { result_ = std::move(result); }, nullptr);
   }
 

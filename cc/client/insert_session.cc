@@ -56,14 +56,15 @@ Result<uint64_t> InsertSession::Add(SessionItem item, const std::vector<ChunkEve
   return keys_.Key(first_ + entries_.size() - 1);
 }
 
-Status InsertSession::AddAll(std::vector<SessionItem> items,
-                             const std::vector<ChunkEvent>& events) {
+Result<uint64_t> InsertSession::AddAll(std::vector<SessionItem> items,
+                                       const std::vector<ChunkEvent>& events) {
   MutexLock lock(&mu_);
   if (!status_.ok()) return status_;
   Apply(events);
+  const uint64_t number = first_ + entries_.size();
   for (SessionItem& item : items) AddEntry(std::move(item));
   NoteRoom();
-  return OkStatus();
+  return number;
 }
 
 void InsertSession::AddEntry(SessionItem item) {

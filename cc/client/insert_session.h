@@ -77,8 +77,8 @@ class InsertSession : public InsertStreamObserver,
   // Takes note of chunks, then adds the next item. Returns its key, or the status if the session
   // has failed. Nothing is sent, and no callback called, before Send.
   Result<uint64_t> Add(SessionItem item, const std::vector<ChunkEvent>& events) EXCLUDES(mu_);
-  // The same for many items.
-  Status AddAll(std::vector<SessionItem> items, const std::vector<ChunkEvent>& events)
+  // The same for many items, which follow each other; returns the number of the first.
+  Result<uint64_t> AddAll(std::vector<SessionItem> items, const std::vector<ChunkEvent>& events)
       EXCLUDES(mu_);
   // Only takes note of chunks.
   void NoteChunks(const std::vector<ChunkEvent>& events) EXCLUDES(mu_);

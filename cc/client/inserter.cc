@@ -18,30 +18,25 @@ bool IsFaultOfAnItem(const Status& status) {
   }
 }
 
-std::string GroupName(const std::vector<TableAndPriority>& targets) {
+std::string GroupName(const std::vector<std::string>& tables) {
   std::string name;
-  for (const TableAndPriority& target : targets) {
-    name += std::to_string(target.table.size()) + ":" + target.table;
-  }
+  for (const std::string& table : tables) name += std::to_string(table.size()) + ":" + table;
   return name;
 }
 
 }  // namespace
 
-CancelFunction Inserter::Insert(core::TrajectoryRef trajectory,
-                                std::vector<TableAndPriority> targets,
-                                Client::KeysCallback callback) {
+CancelFunction Inserter::Insert(InsertRequest request, Client::KeysCallback callback) {
+  const std::vector<std::string> tables = request.tables;
   // The group that the call is in, set before anything can end the call. A group that has failed is
   // replaced at once, perhaps before it hears of it: its calls keep it until they have ended.
   const auto home = std::make_shared<std::shared_ptr<Group>>();
-  const auto call =
-      std::make_shared<InsertCall>(std::move(trajectory), targets, std::move(callback),
-                                   [weak = weak_from_this(), home](InsertCall* call) {
-                                     const std::shared_ptr<Inserter> self = weak.lock();
-                                     const std::shared_ptr<Group> group = *home;
-                                     if (self != nullptr && group != nullptr)
-                                       self->Forget(group.get(), call);
-                                   });
+  const auto call = std::make_shared<InsertCall>(
+      std::move(request), std::move(callback), [weak = weak_from_this(), home](InsertCall* call) {
+        const std::shared_ptr<Inserter> self = weak.lock();
+        const std::shared_ptr<Group> group = *home;
+        if (self != nullptr && group != nullptr) self->Forget(group.get(), call);
+      });
   std::shared_ptr<Group> group;
   Status status;
   {
@@ -49,7 +44,7 @@ CancelFunction Inserter::Insert(core::TrajectoryRef trajectory,
     // A session that another insert's fault ends at this moment says nothing about this insert.
     // The second group is a new one, which nobody else has yet.
     for (int attempt = 0; attempt < 2; ++attempt) {
-      group = FindGroup(targets);
+      group = FindGroup(tables);
       *home = group;
       status = call->AddTo(group->session.get());
       if (status.ok() || !IsFaultOfAnItem(status)) break;
@@ -66,8 +61,8 @@ CancelFunction Inserter::Insert(core::TrajectoryRef trajectory,
   };
 }
 
-std::shared_ptr<Inserter::Group> Inserter::FindGroup(const std::vector<TableAndPriority>& targets) {
-  std::shared_ptr<Group>& group = groups_[GroupName(targets)];
+std::shared_ptr<Inserter::Group> Inserter::FindGroup(const std::vector<std::string>& tables) {
+  std::shared_ptr<Group>& group = groups_[GroupName(tables)];
   if (group != nullptr && group->session->status().ok()) return group;
   group = std::make_shared<Group>();
   group->session = InsertSession::Create(

@@ -1,4 +1,4 @@
-// Single-step inserts of many callers over few streams.
+// Inserts of many callers over few streams.
 #ifndef REVERB_TF_CLIENT_INSERTER_H_
 #define REVERB_TF_CLIENT_INSERTER_H_
 
@@ -27,11 +27,9 @@ class Inserter : public std::enable_shared_from_this<Inserter> {
  public:
   explicit Inserter(std::shared_ptr<Endpoint> endpoint) : endpoint_(std::move(endpoint)) {}
 
-  // The callback comes once, from any thread: the keys of the items (one for each target) when all
-  // are in their tables. The returned function makes it come now, with CANCELLED; the items may
-  // still be inserted then.
-  CancelFunction Insert(core::TrajectoryRef trajectory, std::vector<TableAndPriority> targets,
-                        Client::KeysCallback callback) EXCLUDES(mu_);
+  // The callback comes once, from any thread: the keys of the items when all are in their tables.
+  // The returned function makes it come now, with CANCELLED; the items may still be inserted then.
+  CancelFunction Insert(InsertRequest request, Client::KeysCallback callback) EXCLUDES(mu_);
 
   // Every insert that is under way ends with CANCELLED.
   void Close() EXCLUDES(mu_);
@@ -45,7 +43,7 @@ class Inserter : public std::enable_shared_from_this<Inserter> {
   };
 
   // The group of the tables, a new one if there is none that works.
-  std::shared_ptr<Group> FindGroup(const std::vector<TableAndPriority>& targets) REQUIRES(mu_);
+  std::shared_ptr<Group> FindGroup(const std::vector<std::string>& tables) REQUIRES(mu_);
   void Forget(Group* group, InsertCall* call) EXCLUDES(mu_);
   void OnFailure(Group* group, const Status& status) EXCLUDES(mu_);
   // On a session of its own.

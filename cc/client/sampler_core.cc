@@ -91,11 +91,11 @@ Result<Sample> SamplerCore::Next(const WaitOptions& wait) {
   return MakeSample(std::move(*item));
 }
 
-void SamplerCore::NextAsync(Sampler::Callback callback) {
+void SamplerCore::NextAsync(int64_t n, Sampler::Callback callback) {
   Work work;
   {
     MutexLock lock(&mu_);
-    waiters_.push_back(std::move(callback));
+    waiters_.insert(waiters_.end(), n, callback);
     if (buffer_.empty()) {
       for (Worker& worker : workers_) worker.timed_out = false;
     }

@@ -31,7 +31,7 @@ class SamplerCore : public std::enable_shared_from_this<SamplerCore> {
   SamplerCore(std::shared_ptr<Endpoint> endpoint, SamplerOptions options);
 
   Result<Sample> Next(const WaitOptions& wait) EXCLUDES(mu_);
-  void NextAsync(Sampler::Callback callback) EXCLUDES(mu_);
+  void NextAsync(int64_t n, Sampler::Callback callback) EXCLUDES(mu_);
   void Close() EXCLUDES(mu_) { End(CancelledError("The sampler is closed.")); }
 
   const Endpoint& endpoint() const { return *endpoint_; }

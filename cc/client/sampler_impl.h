@@ -26,10 +26,11 @@ class SamplerImpl : public Sampler {
     return core_->Next(wait);
   }
 
-  void NextAsync(Callback callback) override {
-    Status status = fork_guard_.Check();
-    if (!status.ok()) return callback(status);
-    core_->NextAsync(std::move(callback));
+  using Sampler::NextAsync;
+  void NextAsync(int64_t n, Callback callback) override {
+    const Status status = fork_guard_.Check();
+    if (status.ok()) return core_->NextAsync(n, std::move(callback));
+    for (int64_t i = 0; i < n; ++i) callback(status);
   }
 
   void Close() override {

@@ -210,7 +210,7 @@ TEST_F(SamplerTest, LimiterTimeoutEndsTheSamplerOfACallerThatWaits) {
   options.rate_limiter_timeout = seconds(3);
   Start(options);
   Status status;
-  sampler_->NextAsync([&](Result<Sample> sample) { status = sample.status(); });
+  sampler_->NextAsync(1, [&](Result<Sample> sample) { status = sample.status(); });
   transport_->sample_stream().Close(DeadlineExceededError(kTimeoutText));
   EXPECT_TRUE(IsRateLimiterTimeout(status));
   EXPECT_TRUE(IsRateLimiterTimeout(TryNext()));
@@ -228,7 +228,7 @@ TEST_F(SamplerTest, CloseCallsEveryoneBack) {
   Start(Options(-1, 2));
   int called = 0;
   for (int i = 0; i < 3; ++i) {
-    sampler_->NextAsync([&](Result<Sample> sample) {
+    sampler_->NextAsync(1, [&](Result<Sample> sample) {
       EXPECT_EQ(sample.status().code(), StatusCode::kCancelled);
       ++called;
     });
@@ -244,7 +244,7 @@ TEST_F(SamplerTest, CloseFromACallback) {
   Start(Options(-1, 2));
   int called = 0;
   for (int i = 0; i < 2; ++i) {
-    sampler_->NextAsync([&](Result<Sample>) {
+    sampler_->NextAsync(1, [&](Result<Sample>) {
       ++called;
       sampler_->Close();
     });
@@ -253,13 +253,32 @@ TEST_F(SamplerTest, CloseFromACallback) {
   EXPECT_EQ(called, 2);
 }
 
+TEST_F(SamplerTest, SeveralSamplesAreAskedForAtOnce) {
+  SamplerOptions options = Options(-1, 8);
+  options.on_demand = true;
+  Start(options);
+  int called = 0;
+  sampler_->NextAsync(5, [&](Result<Sample> sample) { called += sample.ok(); });
+  EXPECT_EQ(Asked(transport_->sample_stream()), (std::vector<int64_t>{5}));
+  transport_->sample_stream().Deliver(Items(3));
+  EXPECT_EQ(called, 3);
+  transport_->sample_stream().Deliver(Items(2));
+  EXPECT_EQ(called, 5);
+  EXPECT_EQ(transport_->sample_stream().requests.size(), 1u);
+  // Each that does not come is told.
+  int closed = 0;
+  sampler_->NextAsync(3, [&](Result<Sample> sample) { closed += !sample.ok(); });
+  sampler_->Close();
+  EXPECT_EQ(closed, 3);
+}
+
 TEST_F(SamplerTest, OnDemandAsksForEachCallerOnly) {
   SamplerOptions options = Options(-1, 8);
   options.on_demand = true;
   Start(options);
   EXPECT_TRUE(transport_->sample_streams.empty());
   int called = 0;
-  const auto next = [&] { sampler_->NextAsync([&](Result<Sample> s) { called += s.ok(); }); };
+  const auto next = [&] { sampler_->NextAsync(1, [&](Result<Sample> s) { called += s.ok(); }); };
   next();
   next();
   next();
@@ -360,10 +379,10 @@ TEST_F(SamplerTest, LogsOnceWhatCallersOfNextAsyncWaitFor) {
   std::vector<std::string> lines;
   SetLogSink([&](const std::string& line) { lines.push_back(line); });
   Start(Options(-1, 2));
-  sampler_->NextAsync([](Result<Sample>) {});
+  sampler_->NextAsync(1, [](Result<Sample>) {});
   for (int i = 0; i < 60; ++i) clock_.Advance(seconds(1));
   transport_->sample_stream().Deliver(Items(1));
-  sampler_->NextAsync([](Result<Sample>) {});
+  sampler_->NextAsync(1, [](Result<Sample>) {});
   clock_.Advance(seconds(9));
   sampler_->Close();
   clock_.Advance(seconds(60));

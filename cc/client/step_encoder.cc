@@ -1,6 +1,10 @@
 #include "cc/client/step_encoder.h"
 
+#include <algorithm>
+#include <numeric>
 #include <utility>
+
+#include "cc/client/batch_rows.h"
 
 namespace reverb_tf::client {
 namespace {
@@ -55,7 +59,7 @@ Result<core::TrajectoryRef> StepEncoder::Encode(const TensorView* values, int32_
       slices[column] = {static_cast<uint32_t>(chunks.size()), 0, 1, static_cast<int32_t>(i)};
     }
     REVERB_TF_ASSIGN_OR_RETURN(core::ChunkRef chunk,
-                               EncodeGroup(episode_id, rows, group, &advisors));
+                               EncodeGroup(episode_id, 1, rows, group, &advisors));
     chunks.push_back(std::move(chunk));
   }
   ReturnAdvisors(std::move(advisors));
@@ -76,13 +80,14 @@ std::vector<std::vector<int32_t>> StepEncoder::Group(const std::vector<TensorVie
   return groups;
 }
 
-Result<core::ChunkRef> StepEncoder::EncodeGroup(uint64_t episode_id,
+Result<core::ChunkRef> StepEncoder::EncodeGroup(uint64_t episode_id, int32_t num_rows,
                                                 const std::vector<TensorView>& columns,
                                                 const std::vector<int32_t>& group,
                                                 Advisors* advisors) {
   core::Chunk::Header header;
   header.episode_id = episode_id;
-  header.num_rows = 1;
+  header.last_step = num_rows - 1;
+  header.num_rows = num_rows;
   {
     MutexLock lock(&mu_);
     header.key = keys_.Key(next_key_++);
@@ -99,8 +104,45 @@ Result<core::ChunkRef> StepEncoder::EncodeGroup(uint64_t episode_id,
   return chunk;
 }
 
+Result<std::vector<core::ChunkRef>> StepEncoder::EncodeRows(const TensorView* values, int32_t n,
+                                                            int64_t num_rows) {
+  size_t row_bytes = 0;
+  for (int32_t i = 0; i < n; ++i) row_bytes += RowBytes(values[i], num_rows);
+  const auto piece = std::max<int64_t>(kBatchChunkBytes / std::max<size_t>(row_bytes, 1), 1);
+  uint64_t episode_id = 0;
+  {
+    MutexLock lock(&mu_);
+    episode_id = keys_.Key(next_key_++);
+  }
+  std::vector<int32_t> all(n);
+  std::iota(all.begin(), all.end(), 0);
+  std::vector<TensorView> rows(values, values + n);
+  std::vector<std::vector<int64_t>> dims;
+  dims.reserve(n);
+  for (TensorView& view : rows) {
+    dims.emplace_back(view.dims, view.dims + view.rank);
+    view.dims = dims.back().data();
+  }
+  std::vector<core::ChunkRef> chunks;
+  Advisors advisors = TakeAdvisors(n);
+  for (int64_t first = 0; first < num_rows; first += piece) {
+    const int64_t count = std::min(piece, num_rows - first);
+    for (int32_t i = 0; i < n; ++i) {
+      dims[i][0] = count;
+      rows[i].data = static_cast<const char*>(values[i].data) + first * StrideOf(RowOf(values[i]));
+    }
+    REVERB_TF_ASSIGN_OR_RETURN(
+        core::ChunkRef chunk,
+        EncodeGroup(episode_id, static_cast<int32_t>(count), rows, all, &advisors));
+    chunks.push_back(std::move(chunk));
+  }
+  ReturnAdvisors(std::move(advisors));
+  return chunks;
+}
+
 Status CheckStep(const std::string& table, const TableSignature& signature,
-                 const core::Trajectory& step) {
+                 const core::Trajectory& step, std::vector<bool>* squeeze) {
+  if (squeeze != nullptr) squeeze->assign(step.num_columns(), false);
   std::vector<ColumnShape> columns(step.num_columns());
   for (int i = 0; i < step.num_columns(); ++i) {
     const core::ChunkSlice& slice = step.slice(step.column(i).first_slice);
@@ -110,11 +152,27 @@ Status CheckStep(const std::string& table, const TableSignature& signature,
     column.dims = tensor.dims + 1;
     column.rank = tensor.rank - 1;
     column.rows = 1;
-    // The signature's rank says whether it means a step or a sequence.
-    column.squeezed = signature.has_signature && i < static_cast<int>(signature.leaves.size()) &&
-                      signature.leaves[i].AcceptsShape(column.dims, column.rank);
+    if (signature.has_signature && i < static_cast<int>(signature.leaves.size())) {
+      // The signature's rank says whether it means a step or a sequence.
+      const TensorSpec& leaf = signature.leaves[i];
+      column.squeezed = !leaf.unknown_rank && leaf.AcceptsShape(column.dims, column.rank);
+    }
+    if (squeeze != nullptr) (*squeeze)[i] = column.squeezed;
   }
   return CheckItem(table, signature, columns);
+}
+
+Result<core::TrajectoryRef> StepOf(const core::ChunkRef& chunk, int32_t row,
+                                   const std::vector<bool>& squeeze) {
+  std::vector<core::Column> columns;
+  std::vector<core::ChunkSlice> slices;
+  columns.reserve(squeeze.size());
+  slices.reserve(squeeze.size());
+  for (size_t i = 0; i < squeeze.size(); ++i) {
+    columns.push_back({static_cast<uint32_t>(i), 1, squeeze[i]});
+    slices.push_back({0, row, 1, static_cast<int32_t>(i)});
+  }
+  return core::Trajectory::Create({chunk}, columns, slices);
 }
 
 }  // namespace reverb_tf::client

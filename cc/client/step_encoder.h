@@ -1,4 +1,4 @@
-// One step as a trajectory of its own.
+// Steps as trajectories of their own.
 #ifndef REVERB_TF_CLIENT_STEP_ENCODER_H_
 #define REVERB_TF_CLIENT_STEP_ENCODER_H_
 
@@ -27,11 +27,17 @@ class StepEncoder {
   // travel.
   Result<core::TrajectoryRef> Encode(const TensorView* values, int32_t n) EXCLUDES(mu_);
 
+  // Copies n arrays of `num_rows` >= 1 rows (their first axis) into as few chunks as
+  // kBatchChunkBytes allows, which have all rows in order.
+  Result<std::vector<core::ChunkRef>> EncodeRows(const TensorView* values, int32_t n,
+                                                 int64_t num_rows) EXCLUDES(mu_);
+
  private:
   using Advisors = std::vector<wire::CompressionAdvisor>;
   // The columns of each chunk, in order.
   static std::vector<std::vector<int32_t>> Group(const std::vector<TensorView>& columns);
-  Result<core::ChunkRef> EncodeGroup(uint64_t episode_id, const std::vector<TensorView>& columns,
+  Result<core::ChunkRef> EncodeGroup(uint64_t episode_id, int32_t num_rows,
+                                     const std::vector<TensorView>& columns,
                                      const std::vector<int32_t>& group, Advisors* advisors)
       EXCLUDES(mu_);
   Advisors TakeAdvisors(int32_t n) EXCLUDES(mu_);
@@ -46,9 +52,14 @@ class StepEncoder {
 };
 
 // INVALID_ARGUMENT unless the columns of a trajectory of one step fit the table's signature, each
-// with or without its leading axis of 1.
+// with or without its leading axis of 1. If `squeeze` is not null, it gets the columns that the
+// signature expects without.
 Status CheckStep(const std::string& table, const TableSignature& signature,
-                 const core::Trajectory& step);
+                 const core::Trajectory& step, std::vector<bool>* squeeze = nullptr);
+
+// Row `row` of each tensor of the chunk as a column, with a leading axis unless it is squeezed.
+Result<core::TrajectoryRef> StepOf(const core::ChunkRef& chunk, int32_t row,
+                                   const std::vector<bool>& squeeze);
 
 }  // namespace reverb_tf::client
 

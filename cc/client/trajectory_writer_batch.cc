@@ -4,32 +4,10 @@
 #include <limits>
 #include <utility>
 
+#include "cc/client/batch_rows.h"
 #include "cc/client/trajectory_writer_impl.h"
 
 namespace reverb_tf::client {
-namespace {
-
-// Of the rows that a batch puts into one chunk when nobody said how many: an item that outlives the
-// others keeps no more than that, and much more would not make it cheaper.
-constexpr size_t kBatchChunkBytes = 64 << 10;
-
-// The row of a view of rows.
-TensorView RowOf(const TensorView& rows) {
-  TensorView row = rows;
-  --row.rank;
-  ++row.dims;
-  return row;
-}
-
-size_t StringBytes(const TensorView& value) {
-  size_t bytes = 0;
-  const auto* const strings = static_cast<const std::string_view*>(value.data);
-  for (int64_t i = 0; i < value.num_elements(); ++i) bytes += strings[i].size();
-  return bytes;
-}
-
-}  // namespace
-
 struct TrajectoryWriterImpl::Batch {
   struct Value {
     int32_t column;
@@ -72,11 +50,9 @@ Status TrajectoryWriterImpl::CheckBatch(const TensorView* values, int32_t n, Bat
     // Rows of strings differ in size: those of a batch have to fit together.
     const bool strings = value.dtype == DType::kString;
     REVERB_TF_RETURN_IF_ERROR(CheckSize(i, strings ? value : row));
-    const size_t stride = strings ? row.num_elements() * sizeof(std::string_view) : row.num_bytes();
-    batch->values.push_back({i, static_cast<const char*>(value.data), stride, row});
+    batch->values.push_back({i, static_cast<const char*>(value.data), StrideOf(row), row});
     batch->columns.push_back(i);
-    batch->step_bytes +=
-        strings && batch->steps > 0 ? StringBytes(value) / batch->steps + 1 : row.num_bytes();
+    if (batch->steps > 0) batch->step_bytes += RowBytes(value, batch->steps);
   }
   if (batch->values.empty()) {
     return InvalidArgumentError("Nothing to append: the batch has no values.");
@@ -235,7 +211,7 @@ Status TrajectoryWriterImpl::AddBatchItems(const Batch& batch, const BatchItems&
     REVERB_TF_ASSIGN_OR_RETURN(item.trajectory, core::Trajectory::Create(chunks, columns, slices));
     item.bytes = std::exchange(uncounted_bytes_, 0) + 64 * slices.size();
   }
-  REVERB_TF_RETURN_IF_ERROR(session_->AddAll(std::move(made), pool_.events()));
+  REVERB_TF_RETURN_IF_ERROR(session_->AddAll(std::move(made), pool_.events()).status());
   pool_.ClearEvents();
   for (int32_t row = 0; row < count; ++row) {
     keys->push_back(session_->keys().Key(static_cast<uint64_t>(items_made_++)));

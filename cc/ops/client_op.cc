@@ -27,11 +27,7 @@ absl::Status SampleShape(InferenceContext* c) {
   std::vector<PartialTensorShape> shapes;
   TF_RETURN_IF_ERROR(c->GetAttr("output_shapes", &shapes));
   const int num_data = c->num_outputs() - kNumInfoTensors;
-  if (!shapes.empty() && static_cast<int>(shapes.size()) != num_data) {
-    return absl::InvalidArgumentError("output_shapes has " + std::to_string(shapes.size()) +
-                                      " entries; expected none or one for each of the " +
-                                      std::to_string(num_data) + " entries of Toutput_list.");
-  }
+  TF_RETURN_IF_ERROR(CheckNumShapes(static_cast<int>(shapes.size()), num_data));
   for (int i = 0; i < kNumInfoTensors; ++i) c->set_output(i, c->Scalar());
   for (int i = 0; i < num_data; ++i) {
     ShapeHandle shape = c->UnknownShape();

@@ -16,18 +16,23 @@ namespace reverb_tf::ops {
 class ClientResource : public tensorflow::ResourceBase {
  public:
   explicit ClientResource(const std::string& address)
-      : client_(Client::Create(address)), samplers_(client_) {}
+      : client_(Client::Create(address)),
+        samplers_(client_, /*timesteps=*/true),
+        trajectory_samplers_(client_, /*timesteps=*/false) {}
 
   std::string DebugString() const override {
     return "reverb_tf client of the server at " + client_->address();
   }
 
   Client& client() { return *client_; }
+  // Of items that are made of steps, and of any items.
   SamplerPool& samplers() { return samplers_; }
+  SamplerPool& trajectory_samplers() { return trajectory_samplers_; }
 
  private:
   const std::shared_ptr<Client> client_;
   SamplerPool samplers_;
+  SamplerPool trajectory_samplers_;
 };
 
 }  // namespace reverb_tf::ops

@@ -36,23 +36,12 @@ absl::Status WriteInfo(OpKernelContext* ctx, const SampleInfo& info) {
   return WriteScalar<int32_t>(ctx, 4, info.times_sampled);
 }
 
-absl::Status CheckNumColumns(const Sample& sample, const std::string& table, int num_requested) {
-  if (sample.num_columns() == num_requested) return absl::OkStatus();
-  return absl::InvalidArgumentError("Inconsistent number of tensors received from table '" + table +
-                                    "'.  Received " + std::to_string(sample.num_columns()) +
-                                    " tensors, but " + std::to_string(num_requested) +
-                                    " were requested.");
-}
-
 class SampleKernel : public tensorflow::AsyncOpKernel {
  public:
   explicit SampleKernel(tensorflow::OpKernelConstruction* ctx) : AsyncOpKernel(ctx) {
     OP_REQUIRES_OK(ctx, ctx->GetAttr("output_shapes", &output_shapes_));
-    const int num_data = ctx->num_outputs() - kNumInfoTensors;
-    OP_REQUIRES(
-        ctx, output_shapes_.empty() || static_cast<int>(output_shapes_.size()) == num_data,
-        absl::InvalidArgumentError("output_shapes has " + std::to_string(output_shapes_.size()) +
-                                   " entries; expected none or " + std::to_string(num_data) + "."));
+    OP_REQUIRES_OK(ctx, CheckNumShapes(static_cast<int>(output_shapes_.size()),
+                                       ctx->num_outputs() - kNumInfoTensors));
   }
 
   void ComputeAsync(OpKernelContext* ctx, DoneCallback done) override {
@@ -61,12 +50,7 @@ class SampleKernel : public tensorflow::AsyncOpKernel {
         ctx,
         tensorflow::LookupResource(ctx, tensorflow::HandleFromInput(ctx, 0), &pending->resource),
         done);
-    const Tensor& table = ctx->input(1);
-    OP_REQUIRES_ASYNC(ctx, tensorflow::TensorShapeUtils::IsScalar(table.shape()),
-                      absl::InvalidArgumentError("table must be a scalar, got shape " +
-                                                 table.shape().DebugString()),
-                      done);
-    pending->table = table.scalar<tensorflow::tstring>()();
+    OP_REQUIRES_OK_ASYNC(ctx, ReadTableName(ctx->input(1), &pending->table), done);
     Result<std::shared_ptr<Sampler>> sampler = pending->resource->samplers().Take(pending->table);
     OP_REQUIRES_ASYNC(ctx, sampler.ok(), ToTf(sampler.status()), done);
     pending->sampler = *sampler;
@@ -94,7 +78,7 @@ class SampleKernel : public tensorflow::AsyncOpKernel {
  private:
   absl::Status WriteOutputs(OpKernelContext* ctx, const std::string& table,
                             const Sample& sample) const {
-    TF_RETURN_IF_ERROR(CheckNumColumns(sample, table, ctx->num_outputs() - kNumInfoTensors));
+    TF_RETURN_IF_ERROR(CheckNumColumns(table, sample, ctx->num_outputs() - kNumInfoTensors));
     TF_RETURN_IF_ERROR(WriteInfo(ctx, sample.info()));
     for (int i = 0; i < sample.num_columns(); ++i)
       TF_RETURN_IF_ERROR(WriteColumn(ctx, table, sample, i));

@@ -16,10 +16,10 @@ Result<std::shared_ptr<Sampler>> SamplerPool::Take(const std::string& table) {
   }
   SamplerOptions options;
   options.table = table;
-  options.max_in_flight_samples_per_worker = 1;
+  options.max_in_flight_samples_per_worker = kMaxSamples;
   options.num_workers = 1;
   options.on_demand = true;
-  options.timesteps = true;
+  options.timesteps = timesteps_;
   options.min_version = 0;
   Result<std::unique_ptr<Sampler>> sampler = client_->NewSampler(options);
   if (!sampler.ok()) return sampler.status();

@@ -1,11 +1,13 @@
-// Samplers that are used for one sample at a time. Free of TensorFlow types.
+// Samplers that are used by one call at a time. Free of TensorFlow types.
 #ifndef REVERB_TF_OPS_SAMPLER_POOL_H_
 #define REVERB_TF_OPS_SAMPLER_POOL_H_
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "reverb_tf/client.h"
@@ -14,11 +16,10 @@
 
 namespace reverb_tf::ops {
 
-// A call that samples takes a sampler, asks it for one sample, and puts it back. A sampler keeps
-// its stream between calls and requests nothing on its own, so that each call takes exactly one
-// item from the table and pays for no connection. Samples say the table's version, if the server
-// knows it. One that failed or was closed is not put back.
-// Items whose columns differ in their number of steps are errors.
+// A call that samples takes a sampler, asks it for what it needs, and puts it back. A sampler keeps
+// its stream between calls and requests nothing on its own, so that each call takes exactly what it
+// asks for from the table and pays for no connection. Samples say the table's version, if the
+// server knows it. One that failed or was closed is not put back.
 //
 // Thread-safe; nothing here blocks. Shares ownership of the client.
 class SamplerPool {
@@ -27,17 +28,23 @@ class SamplerPool {
   // that are dropped afterwards.
   static constexpr size_t kMaxIdle = 16;
 
-  explicit SamplerPool(std::shared_ptr<Client> client) : client_(std::move(client)) {}
+  // At most so many samples are asked for at a time.
+  static constexpr int64_t kMaxSamples = 1 << 20;
+
+  // With `timesteps`, items whose columns differ in their number of steps are errors.
+  SamplerPool(std::shared_ptr<Client> client, bool timesteps)
+      : client_(std::move(client)), timesteps_(timesteps) {}
   SamplerPool(const SamplerPool&) = delete;
   SamplerPool& operator=(const SamplerPool&) = delete;
 
   Result<std::shared_ptr<Sampler>> Take(const std::string& table);
 
-  // The last call of Next or NextAsync must have returned a sample.
+  // All that it was asked for must have been returned, without an error.
   void Put(const std::string& table, std::shared_ptr<Sampler> sampler);
 
  private:
   const std::shared_ptr<Client> client_;
+  const bool timesteps_;
   std::mutex mu_;
   std::map<std::string, std::vector<std::shared_ptr<Sampler>>> idle_;  // guarded by mu_
 };

@@ -19,7 +19,7 @@ class FakeSampler : public Sampler {
   explicit FakeSampler(Record* record) : record_(record) { ++record_->alive; }
   ~FakeSampler() override { --record_->alive; }
   Result<Sample> Next(const WaitOptions& wait) override { return InternalError("not used"); }
-  void NextAsync(Callback callback) override { callback(InternalError("not used")); }
+  void NextAsync(int64_t n, Callback callback) override { callback(InternalError("not used")); }
   void Close() override {}
 
  private:
@@ -67,6 +67,10 @@ class FakeClient : public Client {
                          const WaitOptions& wait) override {
     return Unused();
   }
+  std::function<void()> DeleteAsync(const std::string& table, std::vector<uint64_t> keys,
+                                    CountCallback callback) override {
+    return [] {};
+  }
   Status SetRateLimiter(const std::string& table, const RateLimiterOptions& options,
                         const WaitOptions& wait) override {
     return Unused();
@@ -79,6 +83,11 @@ class FakeClient : public Client {
   std::function<void()> InsertAsync(const TensorView* values, int32_t n,
                                     std::vector<TableAndPriority> targets,
                                     KeysCallback callback) override {
+    return [] {};
+  }
+  std::function<void()> InsertBatchAsync(const TensorView* values, int32_t n,
+                                         const std::string& table, std::vector<double> priorities,
+                                         KeysCallback callback) override {
     return [] {};
   }
   Result<std::unique_ptr<TrajectoryWriter>> NewTrajectoryWriter(
@@ -104,7 +113,7 @@ class FakeClient : public Client {
 class SamplerPoolTest : public ::testing::Test {
  protected:
   Record record_;
-  SamplerPool pool_{std::make_shared<FakeClient>(&record_)};
+  SamplerPool pool_{std::make_shared<FakeClient>(&record_), /*timesteps=*/true};
 };
 
 TEST_F(SamplerPoolTest, SamplersTakeNothingAheadOfTheirCaller) {
@@ -112,7 +121,8 @@ TEST_F(SamplerPoolTest, SamplersTakeNothingAheadOfTheirCaller) {
   ASSERT_EQ(record_.created.size(), 1u);
   EXPECT_EQ(record_.created[0].table, "t");
   EXPECT_TRUE(record_.created[0].on_demand);
-  EXPECT_EQ(record_.created[0].max_in_flight_samples_per_worker, 1);
+  EXPECT_EQ(record_.created[0].max_in_flight_samples_per_worker, SamplerPool::kMaxSamples);
+  EXPECT_TRUE(record_.created[0].timesteps);
   EXPECT_EQ(record_.created[0].max_samples, -1);
 }
 

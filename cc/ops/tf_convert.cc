@@ -8,17 +8,17 @@
 namespace reverb_tf::ops {
 namespace {
 
-absl::Status ReadStrings(const Sample& sample, int i, int64_t num_rows, tensorflow::Tensor* out) {
+// Into `size` elements from `out` on.
+absl::Status ReadStrings(const Sample& sample, int i, int64_t num_rows, tensorflow::tstring* out,
+                         int64_t size) {
   Result<std::vector<std::string_view>> strings = sample.ReadStrings(i, 0, num_rows);
   if (!strings.ok()) return ToTf(strings.status());
-  auto flat = out->flat<tensorflow::tstring>();
-  if (static_cast<size_t>(flat.size()) != strings->size()) {
+  if (static_cast<size_t>(size) != strings->size()) {
     return absl::DataLossError("Column " + std::to_string(i) + " has " +
                                std::to_string(strings->size()) + " strings where its shape says " +
-                               std::to_string(flat.size()) + ".");
+                               std::to_string(size) + ".");
   }
-  for (int64_t k = 0; k < flat.size(); ++k)
-    flat(k).assign((*strings)[k].data(), (*strings)[k].size());
+  for (int64_t k = 0; k < size; ++k) out[k].assign((*strings)[k].data(), (*strings)[k].size());
   return absl::OkStatus();
 }
 
@@ -58,6 +58,30 @@ void TensorViews::Add(const tensorflow::Tensor& tensor) {
   views_.push_back(view);
 }
 
+absl::Status ReadTableName(const tensorflow::Tensor& tensor, std::string* table) {
+  if (!tensorflow::TensorShapeUtils::IsScalar(tensor.shape())) {
+    return absl::InvalidArgumentError("table must be a scalar, got shape " +
+                                      tensor.shape().DebugString());
+  }
+  *table = tensor.scalar<tensorflow::tstring>()();
+  return absl::OkStatus();
+}
+
+absl::Status CheckNumShapes(int num_shapes, int num_data) {
+  if (num_shapes == 0 || num_shapes == num_data) return absl::OkStatus();
+  return absl::InvalidArgumentError("output_shapes has " + std::to_string(num_shapes) +
+                                    " entries; expected none or one for each of the " +
+                                    std::to_string(num_data) + " entries of Toutput_list.");
+}
+
+absl::Status CheckNumColumns(const std::string& table, const Sample& sample, int num_requested) {
+  if (sample.num_columns() == num_requested) return absl::OkStatus();
+  return absl::InvalidArgumentError("Inconsistent number of tensors received from table '" + table +
+                                    "'.  Received " + std::to_string(sample.num_columns()) +
+                                    " tensors, but " + std::to_string(num_requested) +
+                                    " were requested.");
+}
+
 absl::Status ColumnShape(const ColumnView& column, tensorflow::TensorShape* shape) {
   return tensorflow::TensorShapeUtils::MakeShape(column.dims, column.rank, shape);
 }
@@ -68,14 +92,30 @@ absl::Status RowShape(const ColumnView& column, tensorflow::TensorShape* shape) 
 }
 
 absl::Status ReadColumn(const Sample& sample, int i, tensorflow::Tensor* out) {
-  if (out->dtype() == tensorflow::DT_STRING)
-    return ReadStrings(sample, i, sample.column(i).num_rows, out);
+  if (out->dtype() == tensorflow::DT_STRING) {
+    return ReadStrings(sample, i, sample.column(i).num_rows,
+                       out->flat<tensorflow::tstring>().data(), out->NumElements());
+  }
   return ToTf(sample.ReadColumn(i, out->data(), out->TotalBytes()));
 }
 
 absl::Status ReadFirstRow(const Sample& sample, int i, tensorflow::Tensor* out) {
-  if (out->dtype() == tensorflow::DT_STRING) return ReadStrings(sample, i, 1, out);
+  if (out->dtype() == tensorflow::DT_STRING) {
+    return ReadStrings(sample, i, 1, out->flat<tensorflow::tstring>().data(), out->NumElements());
+  }
   return ToTf(sample.ReadRows(i, 0, 1, out->data(), out->TotalBytes()));
+}
+
+absl::Status ReadIntoPart(const Sample& sample, int i, int64_t num_rows, int64_t part,
+                          int64_t num_parts, tensorflow::Tensor* out) {
+  if (out->dtype() == tensorflow::DT_STRING) {
+    const int64_t size = out->NumElements() / num_parts;
+    return ReadStrings(sample, i, num_rows, out->flat<tensorflow::tstring>().data() + part * size,
+                       size);
+  }
+  const size_t bytes = out->TotalBytes() / num_parts;
+  return ToTf(
+      sample.ReadRows(i, 0, num_rows, static_cast<char*>(out->data()) + part * bytes, bytes));
 }
 
 }  // namespace reverb_tf::ops

@@ -3,6 +3,7 @@
 #define REVERB_TF_OPS_TF_CONVERT_H_
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -26,6 +27,15 @@ inline DType FromTf(tensorflow::DataType dtype) { return static_cast<DType>(dtyp
 
 TensorSpec FromTf(tensorflow::DataType dtype, const tensorflow::PartialTensorShape& shape);
 
+// The name in a scalar string tensor. INVALID_ARGUMENT: it is no scalar.
+absl::Status ReadTableName(const tensorflow::Tensor& tensor, std::string* table);
+
+// INVALID_ARGUMENT unless there are no output_shapes or one for each of `num_data` data outputs.
+absl::Status CheckNumShapes(int num_shapes, int num_data);
+
+// INVALID_ARGUMENT, naming the table, unless the sample has as many columns as were requested.
+absl::Status CheckNumColumns(const std::string& table, const Sample& sample, int num_requested);
+
 // Views of tensors, with what the views point to. The tensors must outlive it.
 class TensorViews {
  public:
@@ -46,6 +56,11 @@ absl::Status RowShape(const ColumnView& column, tensorflow::TensorShape* shape);
 // Decode column i, or its first row, straight into `out`, which has the dtype and shape of that.
 absl::Status ReadColumn(const Sample& sample, int i, tensorflow::Tensor* out);
 absl::Status ReadFirstRow(const Sample& sample, int i, tensorflow::Tensor* out);
+
+// Decodes the first `num_rows` rows of column i into the part number `part` of the `num_parts`
+// equal parts of `out`, which has the dtype and shape of those rows.
+absl::Status ReadIntoPart(const Sample& sample, int i, int64_t num_rows, int64_t part,
+                          int64_t num_parts, tensorflow::Tensor* out);
 
 }  // namespace reverb_tf::ops
 

@@ -46,19 +46,15 @@ class UpdatePrioritiesKernel : public tensorflow::AsyncOpKernel {
     OP_REQUIRES_OK_ASYNC(
         ctx, tensorflow::LookupResource(ctx, tensorflow::HandleFromInput(ctx, 0), resource.get()),
         done);
-    const Tensor& table = ctx->input(1);
-    OP_REQUIRES_ASYNC(ctx, tensorflow::TensorShapeUtils::IsScalar(table.shape()),
-                      absl::InvalidArgumentError("table must be a scalar, got shape " +
-                                                 table.shape().DebugString()),
-                      done);
-    const std::string table_name = table.scalar<tensorflow::tstring>()();
+    std::string table;
+    OP_REQUIRES_OK_ASYNC(ctx, ReadTableName(ctx->input(1), &table), done);
     std::vector<KeyWithPriority> updates;
     OP_REQUIRES_OK_ASYNC(ctx, ReadUpdates(ctx->input(2), ctx->input(3), &updates), done);
 
     std::shared_ptr<AsyncCall> call = AsyncCall::Start(ctx, std::move(done));
     if (call == nullptr) return;
     std::function<void()> cancel = (*resource)->client().MutatePrioritiesAsync(
-        table_name, std::move(updates), {}, [call, resource](Status status) {
+        table, std::move(updates), {}, [call, resource](Status status) {
           if (!call->Claim()) return;
           resource->reset();
           call->Finish(ToTf(status));

@@ -129,6 +129,9 @@ def test_modules_that_need_tensorflow_come_when_asked_for():
 
 
 _OP_WRAPPERS = {
+    "reverb_client_sample_batch": "ReverbClientSampleBatch",
+    "reverb_client_insert_batch": "ReverbClientInsertBatch",
+    "reverb_client_delete": "ReverbClientDelete",
     "reverb_client": "ReverbClient",
     "reverb_client_insert": "ReverbClientInsert",
     "reverb_client_sample": "ReverbClientSample",
@@ -172,6 +175,9 @@ def test_op_wrappers(how):
                 priorities = tf.constant([1.0], tf.float64)
                 ops.reverb_client_update_priorities(**common, keys=[1], priorities=priorities, name="c")
                 ops.reverb_client_insert(handle=handle, data=[1], tables=["t"], priorities=priorities, name="d")
+                ops.reverb_client_sample_batch(**common, num_samples=2, Toutput_list=[tf.int32], name="f")
+                ops.reverb_client_insert_batch(**common, data=[[1]], priorities=priorities, name="g")
+                ops.reverb_client_delete(**common, keys=[1], name="h")
                 for make in (ops.reverb_timestep_dataset, ops.reverb_trajectory_dataset):
                     make(
                         server_address="localhost:1", table="t", max_in_flight_samples_per_worker=1,

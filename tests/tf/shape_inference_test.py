@@ -98,6 +98,68 @@ def test_update_priorities_inputs(handle, ops):
         update("t", [1], [[1.0]])
 
 
+def test_sample_batch(handle, ops):
+    def sample(num_samples, table="t", **attributes):
+        return ops.reverb_client_sample_batch(
+            handle=handle,
+            table=table,
+            num_samples=num_samples,
+            Toutput_list=[tf.float32, tf.string],
+            **attributes,
+        )
+
+    known = sample(3, output_shapes=[[2, None], None])
+    assert [value.shape.as_list() for value in known[:5]] == [[3]] * 5
+    assert known.outputs[0].shape.as_list() == [3, 2, None]
+    assert known.outputs[1].shape.rank is None
+    unknown = sample(v1.placeholder(tf.int64), output_shapes=[[], [1]])
+    assert unknown.key.shape.as_list() == [None]
+    assert [value.shape.as_list() for value in unknown.outputs] == [[None], [None, 1]]
+    one = sample(1, output_shapes=[[], [1]], batched=False)
+    assert one.key.shape == []
+    assert [value.shape for value in one.outputs] == [[], [1]]
+    for arguments, text in (
+        ({"num_samples": [1]}, "must be rank 0"),
+        ({"num_samples": 1, "table": ["t"]}, "must be rank 0"),
+        ({"num_samples": 1, "output_shapes": [[]]}, "output_shapes has 1"),
+    ):
+        with pytest.raises(ValueError, match=text):
+            sample(**arguments)
+
+
+def test_insert_batch(handle, ops):
+    def insert_batch(data, priorities, table="t"):
+        return ops.reverb_client_insert_batch(
+            handle=handle, data=data, table=table, priorities=priorities
+        )
+
+    two = tf.ones([2], tf.float64)
+    unknown = v1.placeholder(tf.float64)
+    assert insert_batch([[[1], [2]], ["a", "b"]], two).shape == [2]
+    assert insert_batch([[1, 2]], unknown).shape == [2]
+    assert insert_batch([unknown], unknown).shape.as_list() == [None]
+    assert insert_batch([unknown], two).dtype == tf.uint64
+    for data, priorities, table, text in (
+        ([[1, 2, 3]], two, "t", "must be equal"),
+        ([[1, 2], [1]], unknown, "t", "must be equal"),
+        ([1], two, "t", "at least rank 1"),
+        ([[1, 2]], two, ["t"], "must be rank 0"),
+        ([[1, 2]], tf.ones([], tf.float64), "t", "must be rank 1"),
+    ):
+        with pytest.raises(ValueError, match=text):
+            insert_batch(data, priorities, table)
+
+
+def test_delete(handle, ops):
+    deleted = ops.reverb_client_delete(handle=handle, table="t", keys=[1, 2])
+    assert deleted.shape == []
+    assert deleted.dtype == tf.int64
+    with pytest.raises(ValueError, match="must be rank 1"):
+        ops.reverb_client_delete(handle=handle, table="t", keys=tf.constant(1, tf.uint64))
+    with pytest.raises(ValueError, match="must be rank 0"):
+        ops.reverb_client_delete(handle=handle, table=["t"], keys=[1])
+
+
 @pytest.mark.parametrize("name", ["reverb_timestep_dataset", "reverb_trajectory_dataset"])
 def test_dataset(graph, ops, name):
     def make(server_address):
@@ -119,17 +181,26 @@ def test_all_ops_are_stateful_and_documented(graph, ops):
     update = ops.reverb_client_update_priorities(
         handle=handle, table="t", keys=[], priorities=tf.constant([], tf.float64)
     )
+    batch = ops.reverb_client_sample_batch(handle=handle, table="t", num_samples=1, Toutput_list=[])
+    keys = ops.reverb_client_insert_batch(
+        handle=handle, table="t", data=[[1]], priorities=tf.constant([1.0], tf.float64)
+    )
+    deleted = ops.reverb_client_delete(handle=handle, table="t", keys=keys)
     datasets = [
         wrapper(server_address="localhost:1", table="t", dtypes=[tf.int32], shapes=[[]])
         for wrapper in (ops.reverb_timestep_dataset, ops.reverb_trajectory_dataset)
     ]
-    for op in (handle.op, sample.key.op, insert_op, update, *(d.op for d in datasets)):
+    values = [handle, sample.key, batch.key, keys, deleted, *datasets]
+    for op in (insert_op, update, *(value.op for value in values)):
         assert op.op_def.is_stateful
     for wrapper in (
         ops.reverb_client,
         ops.reverb_client_sample,
         ops.reverb_client_insert,
         ops.reverb_client_update_priorities,
+        ops.reverb_client_sample_batch,
+        ops.reverb_client_insert_batch,
+        ops.reverb_client_delete,
         ops.reverb_timestep_dataset,
         ops.reverb_trajectory_dataset,
     ):

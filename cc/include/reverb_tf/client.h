@@ -59,6 +59,7 @@ class REVERB_TF_EXPORT Client : public std::enable_shared_from_this<Client> {
  public:
   using StatusCallback = std::function<void(Status)>;
   using KeysCallback = std::function<void(Result<std::vector<uint64_t>>)>;
+  using CountCallback = std::function<void(Result<int64_t>)>;
 
   // Does not connect and accepts any address.
   static std::shared_ptr<Client> Create(std::string address, ClientOptions options = {});
@@ -92,7 +93,7 @@ class REVERB_TF_EXPORT Client : public std::enable_shared_from_this<Client> {
   // written, on the server's machine. INVALID_ARGUMENT: the server has no checkpointer.
   virtual Result<std::string> Checkpoint(const WaitOptions& wait) = 0;
 
-  // The next four are calls that other servers do not have: UNIMPLEMENTED names the server then.
+  // The next are calls that other servers do not have: UNIMPLEMENTED names the server then.
   // NOT_FOUND: "Priority table T was not found".
 
   // The items of those keys, in their order; unknown ones are left out. They are not counted as
@@ -109,6 +110,10 @@ class REVERB_TF_EXPORT Client : public std::enable_shared_from_this<Client> {
   // lost does not count what an earlier try deleted.
   virtual Result<int64_t> Delete(const std::string& table, const uint64_t* keys, size_t n,
                                  const WaitOptions& wait) = 0;
+  // The same without blocking; the callback comes once, from any thread. The returned function
+  // cancels it.
+  virtual std::function<void()> DeleteAsync(const std::string& table, std::vector<uint64_t> keys,
+                                            CountCallback callback) = 0;
   // As Table::SetRateLimiter.
   virtual Status SetRateLimiter(const std::string& table, const RateLimiterOptions& options,
                                 const WaitOptions& wait) = 0;
@@ -125,6 +130,17 @@ class REVERB_TF_EXPORT Client : public std::enable_shared_from_this<Client> {
   virtual std::function<void()> InsertAsync(const TensorView* values, int32_t n,
                                             std::vector<TableAndPriority> targets,
                                             KeysCallback callback) = 0;
+  // Inserts the rows (along the first axis) of n arrays as items of one step into a table, one for
+  // each priority, in their order, without blocking; values are copied before this returns. The
+  // callback gets their keys when the server has confirmed all. Arrays of an item have a leading
+  // axis of 1, unless the table's signature expects the step's own shape. Items share chunks of up
+  // to 64 KiB. INVALID_ARGUMENT as of Insert (then nothing is inserted), or: an array has another
+  // number of rows than there are priorities. The returned function cancels it; the items, or some,
+  // may be inserted then.
+  virtual std::function<void()> InsertBatchAsync(const TensorView* values, int32_t n,
+                                                 const std::string& table,
+                                                 std::vector<double> priorities,
+                                                 KeysCallback callback) = 0;
 
   // With validation, fetches the signatures first (bounded by `wait`), unless lazy_signatures.
   virtual Result<std::unique_ptr<TrajectoryWriter>> NewTrajectoryWriter(

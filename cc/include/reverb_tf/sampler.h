@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "reverb_tf/export.h"
@@ -64,9 +65,10 @@ class REVERB_TF_EXPORT Sampler {
   // reached for the client's patience.
   virtual Result<Sample> Next(const WaitOptions& wait) = 0;
 
-  // The same without blocking: the callback is called once, from any thread, possibly before this
-  // returns.
-  virtual void NextAsync(Callback callback) = 0;
+  // The same without blocking, for n samples: the callback is called n times, from any thread,
+  // possibly before this returns. What an on-demand sampler lacks is asked for at once.
+  virtual void NextAsync(int64_t n, Callback callback) = 0;
+  void NextAsync(Callback callback) { NextAsync(1, std::move(callback)); }
 
   // Ends the sampler: waiting and later calls get CANCELLED. Never blocks for longer than running
   // callbacks take. Idempotent; may be called from any thread, also from a callback.

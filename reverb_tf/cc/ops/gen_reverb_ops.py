@@ -8,8 +8,11 @@ from reverb_tf._tf import op_library
 _ops = op_library.ops()
 
 reverb_client = _ops.reverb_client
+reverb_client_delete = _ops.reverb_client_delete
 reverb_client_insert = _ops.reverb_client_insert
+reverb_client_insert_batch = _ops.reverb_client_insert_batch
 reverb_client_sample = _ops.reverb_client_sample
+reverb_client_sample_batch = _ops.reverb_client_sample_batch
 reverb_client_update_priorities = _ops.reverb_client_update_priorities
 reverb_pattern_dataset = _ops.reverb_pattern_dataset
 reverb_timestep_dataset = _ops.reverb_timestep_dataset
