@@ -216,6 +216,31 @@ TEST_F(SamplerTest, LimiterTimeoutEndsTheSamplerOfACallerThatWaits) {
   EXPECT_TRUE(IsRateLimiterTimeout(TryNext()));
 }
 
+TEST_F(SamplerTest, VersionsAreAskedForAndTold) {
+  SamplerOptions options = Options(-1, 1);
+  options.on_demand = true;
+  options.min_version = 7;
+  options.unless_version = 9;
+  Start(options);
+  Result<Sample> got = Status(StatusCode::kUnknown, "no sample yet");
+  sampler_->NextAsync([&](Result<Sample> sample) { got = std::move(sample); });
+  ASSERT_EQ(transport_->sample_stream().requests.size(), 1u);
+  EXPECT_EQ(transport_->sample_stream().requests[0].min_version, 7);
+  EXPECT_EQ(transport_->sample_stream().requests[0].unless_version, 9);
+  std::vector<core::SampledItem> items = Items(1);
+  items[0].version = 8;
+  transport_->sample_stream().Deliver(std::move(items));
+  ASSERT_TRUE(got.ok());
+  EXPECT_EQ(got->info().table_version, 8);
+}
+
+TEST_F(SamplerTest, WhoWaitsForAVersionSaysSo) {
+  SamplerOptions options = Options(-1, 1);
+  options.min_version = 7;
+  Start(options);
+  EXPECT_THAT(TryNext().message(), HasSubstr("version 7 or a later one of"));
+}
+
 TEST_F(SamplerTest, CallersTimeoutIsNotTheLimiters) {
   Start(Options(-1, 2));
   const Status status = TryNext();

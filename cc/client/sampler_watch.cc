@@ -1,5 +1,6 @@
 // What a sampler says about callers that wait.
 #include <chrono>
+#include <string>
 
 #include "cc/client/log.h"
 #include "cc/client/sampler_core.h"
@@ -14,7 +15,10 @@ constexpr auto kLogAfterAsking = std::chrono::seconds(1);
 }  // namespace
 
 std::string SamplerCore::Describe() {
-  const std::string what = "Next() waits for a sample of ";
+  std::string what = "Next() waits for a sample of ";
+  if (options_.min_version.value_or(0) > 0) {
+    what += "version " + std::to_string(*options_.min_version) + " or a later one of ";
+  }
   {
     MutexLock lock(&mu_);
     for (const Worker& worker : workers_) {
