@@ -13,7 +13,8 @@ import pytest
 tf = pytest.importorskip("tensorflow")
 
 from examples.cartpole_dqn import evaluation, learner, network, replay  # noqa: E402
-from examples.cartpole_dqn.config import EPISODES, REPLAY, VARIABLES, Config  # noqa: E402
+from examples.cartpole_dqn.config import REPLAY, VARIABLES, Config  # noqa: E402
+from examples.common.reports import EPISODES  # noqa: E402
 
 _ROOT = pathlib.Path(__file__).resolve().parent.parent
 _SHORT_RUN = ["--steps=40", "--min_table_size=300", "--evaluation_episodes=2", "--goal=0"]

@@ -13,7 +13,8 @@ import pytest
 tf = pytest.importorskip("tensorflow")
 
 import reverb_tf as reverb  # noqa: E402
-from examples.cartpole_dqn.config import EPISODES, REPLAY  # noqa: E402
+from examples.cartpole_dqn.config import REPLAY  # noqa: E402
+from examples.common.reports import EPISODES  # noqa: E402
 from examples.in_graph_dqn import cartpole  # noqa: E402
 from examples.in_graph_dqn.__main__ import make_tables  # noqa: E402
 from examples.in_graph_dqn.agent import Agent  # noqa: E402

@@ -9,7 +9,7 @@ The parts:
   transition.py what an item of the replay table is made of
   actor.py      the program of an actor process; needs no TensorFlow
   learner.py    the learner: one `tf.function`
-  processes.py  starts, watches and ends the actors
   evaluation.py which policy is best, and how good it is
   report.py     progress bar and learning curve
+What other examples need too is in examples/common.
 """

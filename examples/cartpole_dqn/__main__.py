@@ -14,8 +14,8 @@ from examples.cartpole_dqn import replay  # noqa: E402
 from examples.cartpole_dqn.config import Config  # noqa: E402
 from examples.cartpole_dqn.evaluation import BestPolicy  # noqa: E402
 from examples.cartpole_dqn.learner import Learner  # noqa: E402
-from examples.cartpole_dqn.processes import ActorProcesses  # noqa: E402
 from examples.cartpole_dqn.report import Report, conclude  # noqa: E402
+from examples.common.processes import ActorProcesses  # noqa: E402
 
 # Gradient steps of one call of the tf.function; the actors get new weights after each.
 _STEPS_PER_CALL = 25
@@ -31,7 +31,9 @@ def run(config: Config) -> float:
     best = BestPolicy(config)
     report = Report(config, tables, reverb.Client(address))
     try:
-        with ActorProcesses(address, config) as actors:
+        with ActorProcesses(
+            "examples.cartpole_dqn.actor", address, config, config.actors
+        ) as actors:
             while learner.step < config.steps:
                 learner.train(min(_STEPS_PER_CALL, config.steps - learner.step))
                 learner.publish()

@@ -1,13 +1,11 @@
 """The program of an actor process: plays CartPole and writes what it sees to the replay table.
 
-Started by processes.py as `python -m examples.cartpole_dqn.actor ADDRESS INDEX CONFIG`. It ends
-when its standard input closes, which happens whatever way the learner ends.
+Started as `python -m examples.cartpole_dqn.actor ADDRESS INDEX CONFIG`. It ends when its standard
+input closes, which happens whatever way the learner ends.
 """
 
 from __future__ import annotations
 
-import os
-import signal
 import sys
 import threading
 
@@ -16,21 +14,15 @@ import numpy as np
 
 import reverb_tf as reverb
 from examples.cartpole_dqn import network
-from examples.cartpole_dqn.config import EPISODES, REPLAY, VARIABLES, Config
+from examples.cartpole_dqn.config import REPLAY, VARIABLES, Config
 from examples.cartpole_dqn.transition import n_step_transition
+from examples.common.processes import Stopped, run_actor, wait_for_learner
+from examples.common.reports import tell_episode
 
 # Steps between two looks at the learner's weights.
 _REFRESH_STEPS = 200
 # Transitions on their way to the server before the actor waits for it.
 _MAX_PENDING_ITEMS = 32
-# How long one wait for the server lasts before the actor looks whether it should end.
-_WAIT_MS = 500
-# How long an actor may take to end before it is ended.
-_GRACE_SECONDS = 3.0
-
-
-class Stopped(Exception):
-    """Raised inside the actor's loop when it should end."""
 
 
 class TransitionWriter:
@@ -66,7 +58,7 @@ class TransitionWriter:
             priority=priority,
             trajectory=n_step_transition(self._writer.history, n),
         )
-        self._wait(lambda: self._writer.flush(_MAX_PENDING_ITEMS, timeout_ms=_WAIT_MS))
+        wait_for_learner(lambda t: self._writer.flush(_MAX_PENDING_ITEMS, timeout_ms=t), self._stop)
 
     def end_episode(self, observation, terminated: bool, priority: float) -> None:
         """Writes the transitions that the end of an episode completes.
@@ -83,20 +75,11 @@ class TransitionWriter:
         """
         for _ in range(self._n_step if terminated else 1):
             self.append(observation, 0, 0.0, 0.0, priority)
-        self._wait(lambda: self._writer.end_episode(timeout_ms=_WAIT_MS))
+        wait_for_learner(lambda t: self._writer.end_episode(timeout_ms=t), self._stop)
 
     def close(self) -> None:
         """Drops what has not been sent; the actor ends."""
         self._writer.close()
-
-    def _wait(self, call) -> None:
-        while True:
-            if self._stop.is_set():
-                raise Stopped
-            try:
-                return call()
-            except reverb.DeadlineExceededError:
-                continue  # The rate limiter holds inserts back; look at `stop` and wait on.
 
 
 class Actor:
@@ -139,7 +122,7 @@ class Actor:
             if self._steps % _REFRESH_STEPS == 0:
                 self._refresh()
         self._writer.end_episode(observation, terminated, self._max_priority)
-        self._client.insert([np.float32(episode_return), np.int64(length)], {EPISODES: 1.0})
+        tell_episode(self._client, episode_return, length)
 
     def _act(self, observation: np.ndarray) -> int:
         done = min(1.0, self._steps / self._epsilon_steps)
@@ -155,25 +138,10 @@ class Actor:
         self._max_priority = float(max_priority)
 
 
-def _watch_learner(stop: threading.Event) -> None:
-    """Ends this process once the learner closes its end of our standard input, or is gone."""
-    sys.stdin.buffer.read()
-    stop.set()
-    # A call that waits for a server that no longer answers must not keep the process alive.
-    timer = threading.Timer(_GRACE_SECONDS, os._exit, args=[1])
-    timer.daemon = True
-    timer.start()
-
-
-def main(argv: list[str]) -> None:
-    """The program: plays until the learner ends."""
-    address, index, config = argv
-    # Ctrl-C reaches the whole process group; the learner decides when the actors end.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    stop = threading.Event()
-    threading.Thread(target=_watch_learner, args=[stop], daemon=True).start()
-    Actor(address, int(index), Config.from_json(config), stop).run()
+def play(address: str, index: int, config: str, stop: threading.Event) -> None:
+    """Plays until the learner ends."""
+    Actor(address, index, Config.from_json(config), stop).run()
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    run_actor(sys.argv[1:], play)

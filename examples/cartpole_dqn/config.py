@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
-import json
-from collections.abc import Sequence
-from typing import ClassVar
+
+from examples.common.settings import Settings, setting
 
 # The tables of the server.
 REPLAY = "replay"  # transitions, drawn by priority
 VARIABLES = "variables"  # one item: the learner's newest weights and the highest priority so far
-EPISODES = "episodes"  # return and length of each finished episode, read once
-
-
-def setting(default, text: str):
-    """A field of a Config."""
-    return dataclasses.field(default=default, metadata={"help": text})
 
 
 @dataclasses.dataclass(frozen=True)
-class Config:
-    """All settings. Immutable; travels to the actors as JSON."""
+class Config(Settings):
+    """All settings."""
 
-    PROGRAM: ClassVar[str] = "python -m examples.cartpole_dqn"
-    DESCRIPTION: ClassVar[str] = "Prioritized double DQN on CartPole-v1 with reverb_tf."
+    PROGRAM = "examples.cartpole_dqn"
+    DESCRIPTION = "Prioritized double DQN on CartPole-v1 with reverb_tf."
 
     seed: int = setting(0, "seed of networks, environments and exploration")
     steps: int = setting(10_000, "gradient steps of the learner")
@@ -46,29 +38,3 @@ class Config:
     evaluation_episodes: int = setting(20, "greedy episodes at the end")
     goal: float = setting(400.0, "average return below which the exit code is 1")
     plot: str = setting("build/cartpole_dqn.png", "where the learning curve goes")
-
-    def to_json(self) -> str:
-        """The settings as text."""
-        return json.dumps(dataclasses.asdict(self))
-
-    @classmethod
-    def from_json(cls, text: str) -> Config:
-        """The settings of `to_json`."""
-        return cls(**json.loads(text))
-
-    @classmethod
-    def from_flags(cls, argv: Sequence[str] | None = None) -> Config:
-        """Parses the command line; exits with usage help if it cannot."""
-        parser = argparse.ArgumentParser(
-            prog=cls.PROGRAM,
-            description=cls.DESCRIPTION,
-            formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-        )
-        for field in dataclasses.fields(cls):
-            parser.add_argument(
-                f"--{field.name}",
-                type=type(field.default),
-                default=field.default,
-                help=field.metadata["help"],
-            )
-        return cls(**vars(parser.parse_args(argv)))

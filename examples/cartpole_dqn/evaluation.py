@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import gymnasium
 import numpy as np
 
 from examples.cartpole_dqn import network
 from examples.cartpole_dqn.config import Config
+from examples.common.episodes import play_episodes
 
 _VALIDATION_EPISODES = 5
 # First seeds of the episodes; nobody trains on these, and the two ranges do not meet.
@@ -18,19 +18,12 @@ _FINAL_SEED = 1_000_000
 
 def greedy_returns(weights: Sequence[np.ndarray], episodes: int, seed: int) -> list[float]:
     """Returns of `episodes` episodes of the greedy policy, the first one seeded with `seed`."""
-    environment = gymnasium.make("CartPole-v1")
-    returns = []
-    for episode in range(episodes):
-        observation, _ = environment.reset(seed=seed + episode)
-        total, done = 0.0, False
-        while not done:
-            values = network.q_values(weights, network.features(observation))
-            observation, reward, terminated, truncated, _ = environment.step(int(values.argmax()))
-            total += float(reward)
-            done = terminated or truncated
-        returns.append(total)
-    environment.close()
-    return returns
+    return play_episodes(
+        "CartPole-v1",
+        lambda observation: int(network.q_values(weights, network.features(observation)).argmax()),
+        episodes,
+        seed,
+    )
 
 
 class BestPolicy:

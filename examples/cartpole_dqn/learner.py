@@ -11,6 +11,7 @@ import tensorflow as tf
 import reverb_tf as reverb
 from examples.cartpole_dqn import network
 from examples.cartpole_dqn.config import REPLAY, VARIABLES, Config
+from examples.common import networks
 
 # Keeps every transition's priority above zero, so that none is lost for good.
 _MIN_PRIORITY = 1e-3
@@ -20,10 +21,7 @@ _DATA_TIMEOUT_MS = 2_000
 
 def forward(weights: list[tf.Variable], observation: tf.Tensor) -> tf.Tensor:
     """`network.q_values` as TensorFlow ops: `[B, OBSERVATION_SIZE]` to `[B, NUM_ACTIONS]`."""
-    w0, b0, w1, b1, w2, b2 = weights
-    hidden = tf.nn.relu(observation @ w0 + b0)
-    hidden = tf.nn.relu(hidden @ w1 + b1)
-    return hidden @ w2 + b2
+    return networks.forward(weights, observation, tf.nn.relu)
 
 
 def _pick(values: tf.Tensor, actions: tf.Tensor) -> tf.Tensor:

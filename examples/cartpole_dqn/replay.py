@@ -6,7 +6,8 @@ import tensorflow as tf
 
 import reverb_tf as reverb
 from examples.cartpole_dqn import network
-from examples.cartpole_dqn.config import EPISODES, REPLAY, VARIABLES, Config
+from examples.cartpole_dqn.config import REPLAY, VARIABLES, Config
+from examples.common.reports import episodes_table
 
 
 def transition_signature(n_step: int) -> dict[str, tf.TensorSpec]:
@@ -51,14 +52,6 @@ def make_tables(
             max_size=1,
             rate_limiter=reverb.rate_limiters.MinSize(1),
         ),
-        # Not a reverb.Table.queue: a full queue would hold back the actors, a report must not.
-        reverb.Table(
-            name=EPISODES,
-            sampler=reverb.selectors.Fifo(),
-            remover=reverb.selectors.Fifo(),
-            max_size=10_000,
-            max_times_sampled=1,
-            rate_limiter=reverb.rate_limiters.MinSize(1),
-        ),
+        episodes_table(),
     ]
     return {table.name: table for table in tables}

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import collections
-import os
 import time
 
-import matplotlib
 import numpy as np
 import tqdm
+from matplotlib import pyplot
 
 import reverb_tf as reverb
-from examples.cartpole_dqn.config import EPISODES, REPLAY, Config
+from examples.cartpole_dqn.config import REPLAY, Config
 from examples.cartpole_dqn.evaluation import BestPolicy
-
-matplotlib.use("Agg")  # Draws into files, needs no display.
-from matplotlib import pyplot  # noqa: E402
+from examples.common import episodes
+from examples.common.reports import EPISODES, told_episodes
 
 _SECONDS_BETWEEN_REPORTS = 1.0
-_EPISODES_AVERAGED = 20
 
 
 class Report:
@@ -29,8 +26,7 @@ class Report:
         self._tables = tables
         self._client = client
         self._bar = tqdm.tqdm(total=config.steps, unit="step", smoothing=0.1)
-        self._returns: list[float] = []
-        self._lengths: list[float] = []
+        self._curve = episodes.LearningCurve()
         self._ratios: list[tuple[int, float]] = []
         self._recent = collections.deque([(time.monotonic(), 0, 0)], maxlen=6)
 
@@ -55,33 +51,19 @@ class Report:
         figure, (curve, ratio) = pyplot.subplots(
             2, 1, figsize=(8, 6), sharex=True, height_ratios=[3, 1], layout="constrained"
         )
-        steps = np.cumsum(self._lengths)
-        curve.plot(steps, self._returns, ".", color="0.75", label="episode")
-        if len(self._returns) >= _EPISODES_AVERAGED:
-            window = np.ones(_EPISODES_AVERAGED) / _EPISODES_AVERAGED
-            mean = np.convolve(self._returns, window, mode="valid")
-            label = f"mean of {_EPISODES_AVERAGED}"
-            curve.plot(steps[_EPISODES_AVERAGED - 1 :], mean, label=label)
-        curve.set(title=title, ylabel="return of an episode (with exploration)")
-        curve.legend(loc="upper left")
+        self._curve.draw(curve)
+        curve.set(title=title)
         if self._ratios:
             ratio.plot(*zip(*self._ratios, strict=True), label="seen")
         ratio.axhline(self._config.samples_per_insert, linestyle="--", color="0.5", label="target")
         ratio.set(xlabel="steps of all actors", ylabel="replay ratio", ylim=(0, None))
         ratio.legend(loc="lower right")
-        os.makedirs(os.path.dirname(os.path.abspath(self._config.plot)), exist_ok=True)
-        figure.savefig(self._config.plot, dpi=120)
-        pyplot.close(figure)
+        episodes.save(figure, self._config.plot)
 
     def _read_episodes(self) -> None:
         """Fetches the episodes that ended since the last report."""
-        waiting = self._tables[EPISODES].info.current_size
-        if not waiting:
-            return
-        for sample in self._client.sample(EPISODES, num_samples=waiting):
-            episode_return, length = sample[0].data
-            self._returns.append(float(episode_return))
-            self._lengths.append(float(length))
+        for episode_return, length in told_episodes(self._client, self._tables[EPISODES]):
+            self._curve.add(episode_return, length)
 
     def _numbers(self) -> str:
         (then, inserts_then, samples_then), (now, inserts, samples) = (
@@ -90,14 +72,13 @@ class Report:
         )
         inserts_rate = (inserts - inserts_then) / (now - then)
         samples_rate = (samples - samples_then) / (now - then)
-        mean = np.mean(self._returns[-_EPISODES_AVERAGED:]) if self._returns else 0.0
         # The limiter starts to count once the table may be sampled.
         counted = inserts - self._config.min_table_size
         ratio = samples / counted if counted > 0 else 0.0
         if counted > 0:
             self._ratios.append((inserts, ratio))
         return (
-            f"return {mean:.0f}, {inserts_rate:.0f} inserts/s, {samples_rate:.0f} samples/s, "
+            f"return {self._curve.mean():.0f}, {inserts_rate:.0f} inserts/s, {samples_rate:.0f} samples/s, "
             f"ratio {ratio:.2f} of {self._config.samples_per_insert:g}"
         )
 
@@ -107,9 +88,5 @@ def conclude(config: Config, report: Report, best: BestPolicy) -> float:
     returns = best.evaluate()
     average = float(np.mean(returns))
     report.plot(f"CartPole-v1, seed {config.seed}: {average:.0f} in the final evaluation")
-    print(
-        f"Average return over {len(returns)} greedy episodes: {average:.1f} "
-        f"(min {min(returns):.0f}, max {max(returns):.0f}; goal {config.goal:g}). "
-        f"Learning curve: {config.plot}"
-    )
+    print(episodes.conclusion(returns, config.goal, config.plot))
     return average

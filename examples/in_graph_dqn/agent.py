@@ -7,9 +7,10 @@ import tensorflow as tf
 
 import reverb_tf as reverb
 from examples.cartpole_dqn import network
-from examples.cartpole_dqn.config import EPISODES, REPLAY
+from examples.cartpole_dqn.config import REPLAY
 from examples.cartpole_dqn.learner import DoubleDqn, forward
 from examples.cartpole_dqn.transition import n_step_transition
+from examples.common.reports import EPISODES
 from examples.in_graph_dqn import cartpole
 from examples.in_graph_dqn.config import Config
 

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import ClassVar
 
 from examples.cartpole_dqn import config
-from examples.cartpole_dqn.config import setting
+from examples.common.settings import setting
 
 
 @dataclasses.dataclass(frozen=True)
 class Config(config.Config):
     """Those of `examples.cartpole_dqn`, and some more."""
 
-    PROGRAM: ClassVar[str] = "python -m examples.in_graph_dqn"
-    DESCRIPTION: ClassVar[str] = "Prioritized double DQN on CartPole in one graph, with reverb_tf."
+    PROGRAM = "examples.in_graph_dqn"
+    DESCRIPTION = "Prioritized double DQN on CartPole in one graph, with reverb_tf."
 
     environments: int = setting(8, "environments that are stepped together")
     steps_per_call: int = setting(500, "gradient steps of one call of the graph")
