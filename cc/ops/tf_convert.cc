@@ -8,17 +8,18 @@
 namespace reverb_tf::ops {
 namespace {
 
-absl::Status ReadStrings(const Sample& sample, int i, int64_t num_rows, tensorflow::Tensor* out) {
+absl::Status ReadStrings(const Sample& sample, int i, int64_t num_rows, int64_t first_element,
+                         int64_t num_elements, tensorflow::Tensor* out) {
   Result<std::vector<std::string_view>> strings = sample.ReadStrings(i, 0, num_rows);
   if (!strings.ok()) return ToTf(strings.status());
   auto flat = out->flat<tensorflow::tstring>();
-  if (static_cast<size_t>(flat.size()) != strings->size()) {
+  if (static_cast<size_t>(num_elements) != strings->size()) {
     return absl::DataLossError("Column " + std::to_string(i) + " has " +
                                std::to_string(strings->size()) + " strings where its shape says " +
-                               std::to_string(flat.size()) + ".");
+                               std::to_string(num_elements) + ".");
   }
-  for (int64_t k = 0; k < flat.size(); ++k)
-    flat(k).assign((*strings)[k].data(), (*strings)[k].size());
+  for (int64_t k = 0; k < num_elements; ++k)
+    flat(first_element + k).assign((*strings)[k].data(), (*strings)[k].size());
   return absl::OkStatus();
 }
 
@@ -69,12 +70,25 @@ absl::Status RowShape(const ColumnView& column, tensorflow::TensorShape* shape) 
 
 absl::Status ReadColumn(const Sample& sample, int i, tensorflow::Tensor* out) {
   if (out->dtype() == tensorflow::DT_STRING)
-    return ReadStrings(sample, i, sample.column(i).num_rows, out);
+    return ReadStrings(sample, i, sample.column(i).num_rows, 0, out->NumElements(), out);
   return ToTf(sample.ReadColumn(i, out->data(), out->TotalBytes()));
 }
 
+absl::Status ReadColumnAt(const Sample& sample, int i, int64_t first_element,
+                          tensorflow::Tensor* out) {
+  const ColumnView column = sample.column(i);
+  if (column.dtype == DType::kString) {
+    int64_t num_elements = 1;
+    for (int axis = 0; axis < column.rank; ++axis) num_elements *= column.dims[axis];
+    return ReadStrings(sample, i, column.num_rows, first_element, num_elements, out);
+  }
+  char* const target = static_cast<char*>(out->data()) + first_element * DTypeSize(column.dtype);
+  return ToTf(sample.ReadColumn(i, target, column.num_bytes));
+}
+
 absl::Status ReadFirstRow(const Sample& sample, int i, tensorflow::Tensor* out) {
-  if (out->dtype() == tensorflow::DT_STRING) return ReadStrings(sample, i, 1, out);
+  if (out->dtype() == tensorflow::DT_STRING)
+    return ReadStrings(sample, i, 1, 0, out->NumElements(), out);
   return ToTf(sample.ReadRows(i, 0, 1, out->data(), out->TotalBytes()));
 }
 

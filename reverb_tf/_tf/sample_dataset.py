@@ -4,9 +4,8 @@ from typing import Any, ClassVar, TypeVar
 
 import tree
 
-from reverb_tf import client as reverb_client
 from reverb_tf import replay_sample
-from reverb_tf._tf import nest, op_library
+from reverb_tf._tf import nest, op_library, signatures
 from reverb_tf._tf.tf_import import import_tensorflow
 
 tf = import_tensorflow("Each dataset of reverb_tf (TimestepDataset, TrajectoryDataset)")
@@ -149,15 +148,7 @@ class SampleDataset(tf.compat.v1.data.Dataset):
           DeadlineExceededError: the server did not answer in time.
           ValueError: the server has no such table, or the table has no signature.
         """
-        info = reverb_client.Client(server_address).server_info(get_signature_timeout_secs)
-        if table not in info:
-            raise ValueError(
-                f"Server at {server_address} does not contain any table named {table}. "
-                f"Found: {', '.join(sorted(info))}."
-            )
-        signature = info[table].signature
-        if signature is None:
-            raise ValueError(f"Table {table} at {server_address} does not have a signature.")
+        signature = signatures.of_table(server_address, table, get_signature_timeout_secs)
         return cls(
             server_address=server_address,
             table=table,

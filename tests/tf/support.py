@@ -123,6 +123,23 @@ def dataset_of(
     )
 
 
+def reverb_dataset_of(
+    service: Service,
+    table: str = "dist",
+    dtypes: Any = None,
+    shapes: Any = None,
+    **options: Any,
+) -> reverb.ReverbDataset:
+    """A ReverbDataset of a table, by default of trajectories {"x": int64}."""
+    return reverb.ReverbDataset(
+        options.pop("address", service.address),
+        table,
+        dtypes={"x": tf.int64} if dtypes is None else dtypes,
+        shapes={"x": tf.TensorShape([None])} if shapes is None else shapes,
+        **options,
+    )
+
+
 def first(dataset: tf.data.Dataset) -> Any:
     """The first element, in a graph."""
     iterator = tf.compat.v1.data.make_initializable_iterator(dataset)
