@@ -109,8 +109,8 @@ class ReverbDataset(tf.compat.v1.data.Dataset):
           weights: the exponent beta of importance weights (Schaul et al. 2016): `(N * P)^-beta`, with the table's
             size N and the item's probability P in its server's table at that moment, divided as
             `weights_normalization` says, as float32 of shape `[batch]`. A number, a scalar tensor, or a scalar float
-            `tf.Variable` (on the CPU, with a value when the dataset is made), which is read for each batch: anneal it
-            by assigning. None: no weights.
+            `tf.Variable` (on the CPU, with a value when the dataset is made), which is read when a batch is made:
+            anneal it by assigning. None: no weights.
           weights_normalization: "batch": divided by the largest of the batch. "table": by the largest that any item of
             the tables would have.
           num_workers: concurrent streams of each server, which share `max_in_flight`. With one, items of one server

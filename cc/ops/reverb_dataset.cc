@@ -49,7 +49,7 @@ absl::Status Validate(const ReverbDatasetOptions& options) {
   TF_RETURN_IF_ERROR(CheckOption("max_samples_per_stream", options.max_samples_per_stream, true));
   TF_RETURN_IF_ERROR(CheckOption("max_samples", options.max_samples, true));
   TF_RETURN_IF_ERROR(CheckNotNegative("max_staleness_samples", options.max_staleness_samples));
-  TF_RETURN_IF_ERROR(CheckNotNegative("max_staleness_us", options.max_staleness_us));
+  TF_RETURN_IF_ERROR(CheckOption("max_staleness_us", options.max_staleness_us, true));
   TF_RETURN_IF_ERROR(CheckNotNegative("rate_limiter_timeout_ms", options.rate_limiter_timeout_ms));
   if (options.batch_size == -1) {
     const char* option = nullptr;
@@ -80,6 +80,7 @@ ReverbDataset::ReverbDataset(tensorflow::OpKernelContext* ctx,
     // tf.data's own reading ahead would make elements older than was asked for.
     tensorflow::data::Options dataset_options;
     dataset_options.mutable_optimization_options()->set_inject_prefetch(false);
+    dataset_options.mutable_optimization_options()->set_map_parallelization(false);
     set_options(dataset_options);
   }
 }

@@ -11,6 +11,7 @@
 
 #include "cc/ops/importance_weights.h"
 #include "cc/ops/iterator_support.h"
+#include "cc/ops/least_probability.h"
 #include "cc/ops/sample_element.h"
 #include "cc/ops/sample_mixer.h"
 #include "cc/ops/tf_convert.h"
@@ -29,7 +30,9 @@ constexpr char kDelivered[] = "samples_delivered";
 
 class ReverbIterator : public tensorflow::data::DatasetIterator<ReverbDataset> {
  public:
-  explicit ReverbIterator(const Params& params) : DatasetIterator<ReverbDataset>(params) {}
+  explicit ReverbIterator(const Params& params)
+      : DatasetIterator<ReverbDataset>(params),
+        least_(params.dataset->clients(), params.dataset->table()) {}
 
   absl::Status Initialize(IteratorContext* ctx) override {
     TF_RETURN_IF_ERROR(MakeServers(ctx));
@@ -80,17 +83,20 @@ class ReverbIterator : public tensorflow::data::DatasetIterator<ReverbDataset> {
   }
 
   // Nothing at the end of the sequence.
-  absl::Status NextSample(SampleMixer* mixer, int64_t wanted, std::optional<Sample>* sample);
+  absl::Status NextSample(SampleMixer* mixer, int64_t wanted,
+                          std::optional<SampleMixer::Mixed>* sample);
   absl::Status NextTrajectory(IteratorContext* ctx, SampleMixer* mixer,
                               std::vector<Tensor>* element, int64_t* rows);
   absl::Status NextBatch(IteratorContext* ctx, SampleMixer* mixer, std::vector<Tensor>* element,
                          int64_t* rows);
   absl::Status AppendWeights(IteratorContext* ctx, const std::vector<SampleInfo>& infos,
-                             TensorShape shape, std::vector<Tensor>* element) const;
+                             const std::vector<int>& servers, TensorShape shape,
+                             std::vector<Tensor>* element);
 
   std::vector<SampleMixer::Server> servers_;  // set by Initialize
   std::mutex mu_;
   std::shared_ptr<SampleMixer> mixer_;  // guarded by mu_
+  LeastProbability least_;
   std::atomic<int64_t> delivered_{0};
   std::atomic<bool> rate_limited_{false};
 };
@@ -145,57 +151,65 @@ void ReverbIterator::StartMixer() {
 }
 
 absl::Status ReverbIterator::NextSample(SampleMixer* mixer, int64_t wanted,
-                                        std::optional<Sample>* sample) {
+                                        std::optional<SampleMixer::Mixed>* sample) {
   Result<std::optional<SampleMixer::Mixed>> next = mixer->Next(wanted);
   if (!next.ok()) return ToTf(next.status());
-  sample->reset();
-  if (next->has_value()) {
-    *sample = std::move((**next).sample);
-    rate_limited_ = (**sample).info().rate_limited;
-  }
+  *sample = std::move(*next);
+  if (sample->has_value()) rate_limited_ = (**sample).sample.info().rate_limited;
   return absl::OkStatus();
 }
 
 absl::Status ReverbIterator::NextTrajectory(IteratorContext* ctx, SampleMixer* mixer,
                                             std::vector<Tensor>* element, int64_t* rows) {
-  std::optional<Sample> sample;
-  TF_RETURN_IF_ERROR(NextSample(mixer, 1, &sample));
-  if (!sample.has_value()) return absl::OkStatus();
+  std::optional<SampleMixer::Mixed> next;
+  TF_RETURN_IF_ERROR(NextSample(mixer, 1, &next));
+  if (!next.has_value()) return absl::OkStatus();
+  const SampleInfo& info = next->sample.info();
   element->reserve(dataset()->output_dtypes().size());
-  AppendInfo(ctx->allocator({}), sample->info(), element);
-  TF_RETURN_IF_ERROR(AppendColumns(ctx->allocator({}), *sample, element));
+  AppendInfo(ctx->allocator({}), info, element);
+  TF_RETURN_IF_ERROR(AppendColumns(ctx->allocator({}), next->sample, element));
   *rows = 1;
-  return AppendWeights(ctx, {sample->info()}, TensorShape({}), element);
+  return AppendWeights(ctx, {info}, {next->server}, TensorShape({}), element);
 }
 
 absl::Status ReverbIterator::NextBatch(IteratorContext* ctx, SampleMixer* mixer,
                                        std::vector<Tensor>* element, int64_t* rows) {
   const int64_t batch_size = dataset()->options().batch_size;
   BatchBuilder builder(&dataset()->layout(), ctx->allocator({}));
+  std::vector<int> servers;
+  servers.reserve(batch_size);
   while (builder.size() < batch_size) {
-    std::optional<Sample> sample;
-    TF_RETURN_IF_ERROR(NextSample(mixer, batch_size - builder.size(), &sample));
-    if (!sample.has_value()) break;
-    TF_RETURN_IF_ERROR(builder.Add(std::move(*sample)));
+    std::optional<SampleMixer::Mixed> next;
+    TF_RETURN_IF_ERROR(NextSample(mixer, batch_size - builder.size(), &next));
+    if (!next.has_value()) break;
+    servers.push_back(next->server);
+    TF_RETURN_IF_ERROR(builder.Add(std::move(next->sample)));
   }
   const bool dropped = dataset()->options().drop_remainder && builder.size() < batch_size;
   if (builder.size() == 0 || dropped) return absl::OkStatus();
   *rows = builder.size();
   element->reserve(dataset()->output_dtypes().size());
   TF_RETURN_IF_ERROR(builder.Finish(element));
-  TF_RETURN_IF_ERROR(AppendWeights(ctx, builder.infos(), TensorShape({*rows}), element));
+  TF_RETURN_IF_ERROR(AppendWeights(ctx, builder.infos(), servers, TensorShape({*rows}), element));
   builder.FinishLengths(element);
   return absl::OkStatus();
 }
 
 absl::Status ReverbIterator::AppendWeights(IteratorContext* ctx,
-                                           const std::vector<SampleInfo>& infos, TensorShape shape,
-                                           std::vector<Tensor>* element) const {
+                                           const std::vector<SampleInfo>& infos,
+                                           const std::vector<int>& servers, TensorShape shape,
+                                           std::vector<Tensor>* element) {
   if (dataset()->options().weights == Weights::kNone) return absl::OkStatus();
+  double least = 0;  // of the batch
+  if (dataset()->options().weights == Weights::kTable) {
+    Result<double> of_tables = least_.Of(infos, servers, [ctx] { return IsCancelled(ctx); });
+    if (!of_tables.ok()) return ToTf(of_tables.status());
+    least = *of_tables;
+  }
   double beta = 0;
   TF_RETURN_IF_ERROR(dataset()->beta().Read(&beta));
   element->emplace_back(ctx->allocator({}), tensorflow::DT_FLOAT, shape);
-  return ToTf(ImportanceWeights(infos, beta, 0, element->back().flat<float>().data()));
+  return ToTf(ImportanceWeights(infos, beta, least, element->back().flat<float>().data()));
 }
 
 }  // namespace

@@ -6,8 +6,8 @@
 namespace reverb_tf::ops {
 namespace {
 
-using SteadyClock = std::chrono::steady_clock;
-using TimePoint = SteadyClock::time_point;
+using Clock = SampleMixer::Clock;
+using TimePoint = Clock::time_point;
 
 // How often the pauses are looked at while a server is away.
 constexpr auto kTick = std::chrono::milliseconds(20);
@@ -122,7 +122,7 @@ Result<std::optional<SampleMixer::Mixed>> SampleMixer::State::Next(int64_t wante
     if (AllWait(&any_idle) && any_idle) {
       ended_ = true;
       changed_.notify_all();
-    } else if (NoneReachable(SteadyClock::now())) {
+    } else if (NoneReachable(Clock::now())) {
       error_ = Unreachable();
       changed_.notify_all();
     } else {
@@ -136,7 +136,7 @@ std::optional<SampleMixer::Mixed> SampleMixer::State::TakeReady() {
     Mixed mixed = std::move(ready_.front());
     ready_.pop_front();
     if (options_.max_age != kInfiniteDuration &&
-        SteadyClock::now() - mixed.sample.info().received_at > options_.max_age) {
+        Clock::now() - mixed.sample.info().received_at > options_.max_age) {
       continue;
     }
     ++taken_;
@@ -154,7 +154,7 @@ int64_t SampleMixer::State::Remaining() const {
 int SampleMixer::State::ChooseServer(int64_t wanted, int64_t* times) {
   const int n = static_cast<int>(sources_.size());
   const int64_t most = options_.on_demand && !several() ? wanted : 1;
-  const TimePoint now = several() ? SteadyClock::now() : TimePoint();
+  const TimePoint now = several() ? Clock::now() : TimePoint();
   for (int i = 0; i < n; ++i) {
     const int index = turn_ + i < n ? turn_ + i : turn_ + i - n;
     Source& source = sources_[index];
@@ -286,7 +286,7 @@ void SampleMixer::State::OnEnded(Source* source, const Status& why, std::string*
     if (source->phase == Phase::kLost) Found(source, line);
     source->phase = Phase::kIdle;
     source->idle_at = arrived_;
-    source->again_at = SteadyClock::now() + options_.idle_pause;
+    source->again_at = Clock::now() + options_.idle_pause;
     return;
   }
   const bool lost = why.code() == StatusCode::kUnavailable || why.code() == StatusCode::kCancelled;
@@ -298,7 +298,7 @@ void SampleMixer::State::OnEnded(Source* source, const Status& why, std::string*
 }
 
 void SampleMixer::State::Lose(Source* source, const Status& why, std::string* line) {
-  const TimePoint now = SteadyClock::now();
+  const TimePoint now = Clock::now();
   source->cause = why;
   source->again_at = now + source->pause;
   source->pause = std::min(2 * source->pause, options_.longest_pause);
@@ -316,7 +316,7 @@ void SampleMixer::State::Lose(Source* source, const Status& why, std::string* li
 
 void SampleMixer::State::Found(Source* source, std::string* line) {
   *line = "Server " + source->server.address + " gives samples again, after " +
-          Seconds(SteadyClock::now() - source->lost_at) + ".";
+          Seconds(Clock::now() - source->lost_at) + ".";
   source->phase = Phase::kUp;
   source->pause = options_.first_pause;
 }

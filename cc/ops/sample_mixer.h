@@ -61,6 +61,7 @@ class SampleMixer {
     std::string address;
     MakeSampler make_sampler;
   };
+  using Clock = std::chrono::steady_clock;
   using Report = std::function<void(const std::string& line)>;
   struct Mixed {
     Sample sample;

@@ -10,7 +10,7 @@ from reverb_tf._tf.tf_import import import_tensorflow
 tf = import_tensorflow("reverb_tf.ReverbDataset")
 
 VARYING = ("error", "pad", "ragged")
-NORMALIZATIONS = ("batch",)
+NORMALIZATIONS = ("batch", "table")
 
 
 def check_integer(name: str, value: Any, least: int, none: bool = True) -> None:
@@ -37,7 +37,7 @@ def staleness(max_staleness: Any) -> dict[str, int]:
     """The attributes of the op for a bound in samples or seconds.
 
     Raises:
-      ValueError: it is negative, or neither an int, a float nor a timedelta.
+      ValueError: it is negative, no time at all, or neither an int, a float nor a timedelta.
     """
     if max_staleness is None:
         return {}
@@ -46,10 +46,10 @@ def staleness(max_staleness: Any) -> dict[str, int]:
     if isinstance(max_staleness, int) and not isinstance(max_staleness, bool):
         if max_staleness >= 0:
             return {"max_staleness_samples": max_staleness}
-    elif isinstance(max_staleness, float) and 0 <= max_staleness < math.inf:
-        return {"max_staleness_us": round(max_staleness * 1e6)}
+    elif isinstance(max_staleness, float) and 0 < max_staleness < math.inf:
+        return {"max_staleness_us": max(1, round(max_staleness * 1e6))}
     raise ValueError(
-        "max_staleness must be a number of samples (int >= 0), seconds (finite float >= 0 or timedelta) or None, "
+        "max_staleness must be a number of samples (int >= 0), seconds (finite float or timedelta > 0) or None, "
         f"got {max_staleness!r}"
     )
 
