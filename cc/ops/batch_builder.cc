@@ -118,12 +118,13 @@ absl::Status BatchBuilder::Add(Sample sample) {
                                       std::to_string(num_columns) + " were requested.");
   }
   for (int i = 0; i < num_columns; ++i) {
-    TensorShape row;
-    TF_RETURN_IF_ERROR(RowTensorShape(sample, i, &row));
-    TF_RETURN_IF_ERROR(CheckRow(i, row));
-    if (!lengths_.empty()) lengths_[i].push_back(row.dims() == 0 ? 1 : row.dim_size(0));
-    if (layout_->columns[i] == BatchLayout::Column::kUniform)
-      TF_RETURN_IF_ERROR(AddRow(sample, i, row));
+    const ColumnView view = sample.column(i);
+    if (!lengths_.empty()) lengths_[i].push_back(view.rank == 0 ? 1 : view.dims[0]);
+    if (layout_->columns[i] == BatchLayout::Column::kUniform) {
+      TF_RETURN_IF_ERROR(AddRow(sample, i, view));
+    } else {
+      TF_RETURN_IF_ERROR(CheckRow(i, view));
+    }
   }
   infos_.push_back(sample.info());
   ++size_;
@@ -131,24 +132,35 @@ absl::Status BatchBuilder::Add(Sample sample) {
   return absl::OkStatus();
 }
 
-absl::Status BatchBuilder::CheckRow(int i, const TensorShape& row) const {
+absl::Status BatchBuilder::CheckRow(int i, const ColumnView& view) const {
+  TensorShape row;
+  TF_RETURN_IF_ERROR(ColumnShape(view, &row));
   if (layout_->shapes[i].IsCompatibleWith(row)) return absl::OkStatus();
   return absl::InvalidArgumentError("A trajectory of table '" + layout_->table + "' has shape " +
                                     row.DebugString() + " at flattened index " + std::to_string(i) +
                                     "; requested was " + layout_->shapes[i].DebugString() + ".");
 }
 
-absl::Status BatchBuilder::AddRow(const Sample& sample, int i, const TensorShape& row) {
-  Tensor& batch = uniform_[i];
+absl::Status BatchBuilder::AddRow(const Sample& sample, int i, const ColumnView& view) {
+  Uniform& column = uniform_[i];
   if (size_ == 0) {
-    TensorShape shape = row;
+    TF_RETURN_IF_ERROR(CheckRow(i, view));
+    TensorShape shape;
+    TF_RETURN_IF_ERROR(ColumnShape(view, &shape));
+    column.row_dims = DimsOf(shape);
+    column.row_elements = shape.num_elements();
     TF_RETURN_IF_ERROR(shape.InsertDimWithStatus(0, layout_->batch_size));
-    batch = Tensor(allocator_, layout_->dtypes[i], shape);
+    column.batch = Tensor(allocator_, layout_->dtypes[i], shape);
+  } else if (!std::equal(view.dims, view.dims + view.rank, column.row_dims.begin(),
+                         column.row_dims.end())) {
+    TF_RETURN_IF_ERROR(CheckRow(i, view));
+    TensorShape row;
+    TF_RETURN_IF_ERROR(ColumnShape(view, &row));
+    TensorShape first = column.batch.shape();
+    first.RemoveDim(0);
+    return Misfit(*layout_, i, first, row);
   }
-  TensorShape expected = batch.shape();
-  expected.RemoveDim(0);
-  if (row != expected) return Misfit(*layout_, i, expected, row);
-  return ReadColumnAt(sample, i, size_ * row.num_elements(), &batch);
+  return ReadColumnAt(sample, i, size_ * column.row_elements, &column.batch);
 }
 
 absl::Status BatchBuilder::Finish(std::vector<Tensor>* element) {
@@ -156,8 +168,8 @@ absl::Status BatchBuilder::Finish(std::vector<Tensor>* element) {
   for (size_t i = 0; i < layout_->columns.size(); ++i) {
     switch (layout_->columns[i]) {
       case BatchLayout::Column::kUniform:
-        element->push_back(size_ < layout_->batch_size ? uniform_[i].Slice(0, size_)
-                                                       : std::move(uniform_[i]));
+        element->push_back(size_ < layout_->batch_size ? uniform_[i].batch.Slice(0, size_)
+                                                       : std::move(uniform_[i].batch));
         break;
       case BatchLayout::Column::kPadded:
         element->emplace_back();

@@ -67,8 +67,15 @@ class BatchBuilder {
   void FinishLengths(std::vector<tensorflow::Tensor>* element);
 
  private:
-  absl::Status CheckRow(int i, const tensorflow::TensorShape& row) const;
-  absl::Status AddRow(const Sample& sample, int i, const tensorflow::TensorShape& row);
+  // A column whose rows are decoded as they come.
+  struct Uniform {
+    tensorflow::Tensor batch;
+    std::vector<int64_t> row_dims;
+    int64_t row_elements = 0;
+  };
+
+  absl::Status CheckRow(int i, const ColumnView& view) const;
+  absl::Status AddRow(const Sample& sample, int i, const ColumnView& view);
   absl::Status FinishPadded(int i, tensorflow::Tensor* batch) const;
   absl::Status FinishRagged(int i, tensorflow::Tensor* values, tensorflow::Tensor* splits) const;
   void AppendInfos(std::vector<tensorflow::Tensor>* element) const;
@@ -77,7 +84,7 @@ class BatchBuilder {
   tensorflow::Allocator* const allocator_;
   int64_t size_ = 0;
   std::vector<SampleInfo> infos_;
-  std::vector<tensorflow::Tensor> uniform_;    // by column; empty for the others
+  std::vector<Uniform> uniform_;               // by column; empty for the others
   std::vector<Sample> kept_;                   // if any column needs them
   bool keep_ = false;                          // whether one does
   std::vector<std::vector<int64_t>> lengths_;  // by column, if the layout has them

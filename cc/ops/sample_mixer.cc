@@ -53,13 +53,21 @@ class SampleMixer::State : public std::enable_shared_from_this<State> {
     Status cause;  // why it was lost
   };
 
+  // Calls of a sampler that are to be made.
+  struct Request {
+    int index = -1;  // of the source; -1: all that can be asked were
+    int64_t times = 0;
+    uint64_t generation = 0;
+    std::shared_ptr<Sampler> sampler;  // null: to be made, for so many samples
+    int64_t max_samples = -1;
+  };
+
   bool several() const { return sources_.size() > 1; }
   // All with mu_ held.
   std::optional<Mixed> TakeReady();
   bool IsOver() const { return options_.max_samples != -1 && taken_ >= options_.max_samples; }
   int64_t Remaining() const;
-  // Index of the server to ask next, and how many times; -1: all that can be asked were.
-  int ChooseServer(int64_t wanted, int64_t* times);
+  Request ChooseRequest(int64_t wanted);
   bool MayAsk(const Source& source, TimePoint now) const;
   bool AllWait(bool* any_idle) const;
   bool NoneReachable(TimePoint now);
@@ -70,7 +78,7 @@ class SampleMixer::State : public std::enable_shared_from_this<State> {
   void Found(Source* source, std::string* line);
 
   // All without mu_.
-  void Ask(int index, int64_t times);
+  void Ask(const Request& request);
   void OnSample(int index, uint64_t generation, Result<Sample> sample);
   void Say(const std::string& line) const {
     if (!line.empty()) report_(line);
@@ -110,11 +118,10 @@ Result<std::optional<SampleMixer::Mixed>> SampleMixer::State::Next(int64_t wante
     }
     if (!error_.ok()) return error_;
     if (ended_ || IsOver()) return std::optional<Mixed>();
-    int64_t times = 0;
-    const int index = ChooseServer(wanted, &times);
-    if (index >= 0) {
+    const Request request = ChooseRequest(wanted);
+    if (request.index >= 0) {
       lock.unlock();
-      Ask(index, times);
+      Ask(request);
       lock.lock();
       continue;
     }
@@ -151,25 +158,25 @@ int64_t SampleMixer::State::Remaining() const {
   return std::max<int64_t>(0, options_.max_samples - have);
 }
 
-int SampleMixer::State::ChooseServer(int64_t wanted, int64_t* times) {
+SampleMixer::State::Request SampleMixer::State::ChooseRequest(int64_t wanted) {
   const int n = static_cast<int>(sources_.size());
   const int64_t most = options_.on_demand && !several() ? wanted : 1;
   const TimePoint now = several() ? Clock::now() : TimePoint();
   for (int i = 0; i < n; ++i) {
     const int index = turn_ + i < n ? turn_ + i : turn_ + i - n;
     Source& source = sources_[index];
-    *times = most - source.asked;
-    if (*times <= 0 || !MayAsk(source, now)) continue;
+    const int64_t times = most - source.asked;
+    if (times <= 0 || !MayAsk(source, now)) continue;
     if (source.sampler == nullptr) {
       if (source.asked > 0 || Remaining() == 0) continue;  // being made, or not needed
       if (source.phase == Phase::kLost) source.tried_at = now;
       if (source.phase == Phase::kIdle) source.phase = Phase::kUp;
     }
-    source.asked += *times;
+    source.asked += times;
     turn_ = index + 1 < n ? index + 1 : 0;
-    return index;
+    return {index, times, source.generation, source.sampler, Remaining()};
   }
-  return -1;
+  return {};
 }
 
 bool SampleMixer::State::MayAsk(const Source& source, TimePoint now) const {
@@ -225,20 +232,15 @@ void SampleMixer::State::Wait(std::unique_lock<std::mutex>* lock) {
   --waiting_;
 }
 
-void SampleMixer::State::Ask(int index, int64_t times) {
-  std::shared_ptr<Sampler> sampler;
-  uint64_t generation = 0;
-  int64_t remaining = 0;
-  {
-    std::lock_guard<std::mutex> lock(mu_);
-    sampler = sources_[index].sampler;
-    generation = sources_[index].generation;
-    remaining = Remaining();
-  }
+void SampleMixer::State::Ask(const Request& request) {
+  std::shared_ptr<Sampler> sampler = request.sampler;
+  const int index = request.index;
+  const uint64_t generation = request.generation;
   if (sampler == nullptr) {
-    Result<std::unique_ptr<Sampler>> made = sources_[index].server.make_sampler(remaining);
+    Result<std::unique_ptr<Sampler>> made =
+        sources_[index].server.make_sampler(request.max_samples);
     if (!made.ok()) {
-      for (int64_t i = 0; i < times; ++i) OnSample(index, generation, made.status());
+      for (int64_t i = 0; i < request.times; ++i) OnSample(index, generation, made.status());
       return;
     }
     sampler = std::move(made).value();
@@ -246,7 +248,7 @@ void SampleMixer::State::Ask(int index, int64_t times) {
     if (!error_.ok()) return;  // closed meanwhile
     sources_[index].sampler = sampler;
   }
-  for (int64_t i = 0; i < times; ++i) {
+  for (int64_t i = 0; i < request.times; ++i) {
     sampler->NextAsync([state = shared_from_this(), index, generation](Result<Sample> sample) {
       state->OnSample(index, generation, std::move(sample));
     });
