@@ -27,6 +27,7 @@ from benchmarks.variable_cases import (
 from benchmarks.writer_cases import graph_insert, graph_writer, graph_writer_batch
 
 _BATCH = 256
+_BATCH_OF_LARGE = 32
 _KEYS_A_CALL = 1_000
 _CLOCK_EVERY = 256
 
@@ -166,33 +167,42 @@ def actor_structured(bench: Bench) -> Iterator[Figure]:
     return _actor(bench, writer, values, lambda writer, value: writer.append(value))
 
 
-def _dataset(bench: Bench, address: str, size: str, max_in_flight: int) -> Iterator[Figure]:
-    dataset = bench.reverb.TrajectoryDataset.from_table_signature(
-        server_address=address,
-        table=f"sample_{size}",
-        max_in_flight_samples_per_worker=max_in_flight,
-    )
-    batches = iter(dataset.batch(_BATCH, drop_remainder=True))
+def _elements(bench: Bench, batches: Iterator[Any], batch: int) -> Iterator[Figure]:
+    """Items a second of an iterator of batches."""
     next(batches)
 
     def work() -> int:
         next(batches)
-        return _BATCH
+        return batch
 
     while True:
         yield bench.rate(work)
 
 
+def _dataset(bench: Bench, address: str, size: str, batch: int) -> Iterator[Figure]:
+    dataset = bench.reverb.TrajectoryDataset.from_table_signature(
+        server_address=address,
+        table=f"sample_{size}",
+        max_in_flight_samples_per_worker=2 * batch,
+    )
+    return _elements(bench, iter(dataset.batch(batch, drop_remainder=True)), batch)
+
+
+def _batches(bench: Bench, address: str, size: str, batch: int) -> Iterator[Figure]:
+    dataset = bench.reverb.ReverbDataset.from_table_signature(address, f"sample_{size}", batch)
+    return _elements(bench, iter(dataset), batch)
+
+
 def dataset_400B(bench: Bench) -> Iterator[Figure]:  # noqa: N802
     """Dataset with .batch(256), items of 400 B, items a second."""
     tables.fill(bench.client(), "sample_400B", "400B")
-    return _dataset(bench, bench.address, "400B", 2 * _BATCH)
+    return _dataset(bench, bench.address, "400B", _BATCH)
 
 
 def dataset_400kB(bench: Bench) -> Iterator[Figure]:  # noqa: N802
     """Dataset with .batch(256), items of 400 kB, items a second."""
     tables.fill(bench.client(), "sample_400kB", "400kB")
-    return _dataset(bench, bench.address, "400kB", 2 * _BATCH)
+    return _dataset(bench, bench.address, "400kB", _BATCH)
 
 
 def dataset_in_process(bench: Bench) -> Iterator[Figure]:
@@ -201,7 +211,36 @@ def dataset_in_process(bench: Bench) -> Iterator[Figure]:
     try:
         address = f"localhost:{server.port}"
         tables.fill(bench.reverb.Client(address), "sample_400B", "400B")
-        yield from _dataset(bench, address, "400B", 2 * _BATCH)
+        yield from _dataset(bench, address, "400B", _BATCH)
+    finally:
+        server.stop()
+
+
+def dataset_400kB_small(bench: Bench) -> Iterator[Figure]:  # noqa: N802
+    """Dataset with .batch(32), items of 400 kB, items a second."""
+    tables.fill(bench.client(), "sample_400kB", "400kB")
+    return _dataset(bench, bench.address, "400kB", _BATCH_OF_LARGE)
+
+
+def batches_400B(bench: Bench) -> Iterator[Figure]:  # noqa: N802
+    """ReverbDataset of batches of 256 items of 400 B, items a second."""
+    tables.fill(bench.client(), "sample_400B", "400B")
+    return _batches(bench, bench.address, "400B", _BATCH)
+
+
+def batches_400kB(bench: Bench) -> Iterator[Figure]:  # noqa: N802
+    """ReverbDataset of batches of 32 items of 400 kB, items a second."""
+    tables.fill(bench.client(), "sample_400kB", "400kB")
+    return _batches(bench, bench.address, "400kB", _BATCH_OF_LARGE)
+
+
+def batches_in_process(bench: Bench) -> Iterator[Figure]:
+    """ReverbDataset of batches of 256 items of 400 B of a server in the same process."""
+    server = bench.reverb.Server(tables.make(bench.reverb))
+    try:
+        address = f"localhost:{server.port}"
+        tables.fill(bench.reverb.Client(address), "sample_400B", "400B")
+        yield from _batches(bench, address, "400B", _BATCH)
     finally:
         server.stop()
 
@@ -280,6 +319,18 @@ ROWS = {
     "dataset": _row("dataset, .batch(256), 400 B", "items/s", dataset_400B),
     "dataset_large": _row("dataset, .batch(256), 400 kB", "items/s", dataset_400kB),
     "dataset_local": _row("dataset, same process, 400 B", "items/s", dataset_in_process),
+    "batches": Row(
+        "ReverbDataset / .batch(256), 400 B", "items/s", (batches_400B,), (dataset_400B,)
+    ),
+    "batches_large": Row(
+        "ReverbDataset / .batch(32), 400 kB", "items/s", (batches_400kB,), (dataset_400kB_small,)
+    ),
+    "batches_local": Row(
+        "ReverbDataset, same process, 400 B",
+        "items/s",
+        (batches_in_process,),
+        (dataset_in_process,),
+    ),
     "sample": _row("Client.sample, 400 B", "items/s", client_sample),
     "update": _row("mutate_priorities, 1,000 keys", "calls/s", mutate_priorities),
     "graph_writer": Row(

@@ -10,7 +10,7 @@ from benchmarks import cases, compare, variables
 pytest.importorskip("tensorflow")
 
 # Those whose tables fill in a moment.
-_ROWS = sorted(cases.ROWS.keys() - {"dataset_large"})
+_ROWS = sorted(cases.ROWS.keys() - {"dataset_large", "batches_large"})
 
 
 def test_every_row_runs(tmp_path, capsys, monkeypatch):

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from reverb_tf import structured_writer as structured
     from reverb_tf.checkpoints import CheckpointReader, checkpoint_reader
     from reverb_tf.pattern_dataset import PatternDataset
+    from reverb_tf.reverb_dataset import ReverbDataset
     from reverb_tf.tf_client import TFClient
     from reverb_tf.tf_trajectory_writer import TFTrajectoryWriter
     from reverb_tf.timestep_dataset import TimestepDataset
@@ -50,6 +51,7 @@ __all__ = [
     "DeadlineExceededError",
     "PatternDataset",
     "ReplaySample",
+    "ReverbDataset",
     "ReverbError",
     "SampleInfo",
     "Server",
@@ -87,6 +89,7 @@ __all__ = [
 _LAZY_NAMES = {
     "CheckpointReader": "checkpoints",
     "PatternDataset": "pattern_dataset",
+    "ReverbDataset": "reverb_dataset",
     "TFClient": "tf_client",
     "TFTrajectoryWriter": "tf_trajectory_writer",
     "TimestepDataset": "timestep_dataset",

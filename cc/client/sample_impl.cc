@@ -33,16 +33,18 @@ ColumnView MakeView(const core::Trajectory& trajectory, int column, int64_t* dim
 
 }  // namespace
 
-std::unique_ptr<Sample::Impl> Sample::Impl::Create(core::SampledItem item) {
+std::unique_ptr<Sample::Impl> Sample::Impl::Create(core::SampledItem item,
+                                                   core::TimePoint received_at) {
   const core::Trajectory& trajectory = *item.trajectory;
   size_t dims = 0;
   for (int i = 0; i < trajectory.num_columns(); ++i) dims += FirstTensor(trajectory, i).rank;
   void* const memory = ::operator new(sizeof(Impl) + trajectory.num_columns() * sizeof(ColumnView) +
                                       dims * sizeof(int64_t));
-  return std::unique_ptr<Impl>(new (memory) Impl(std::move(item)));
+  return std::unique_ptr<Impl>(new (memory) Impl(std::move(item), received_at));
 }
 
-Sample::Impl::Impl(core::SampledItem item) : trajectory_(std::move(item.trajectory)) {
+Sample::Impl::Impl(core::SampledItem item, core::TimePoint received_at)
+    : trajectory_(std::move(item.trajectory)) {
   static_assert(sizeof(Impl) % alignof(ColumnView) == 0);
   static_assert(alignof(ColumnView) >= alignof(int64_t));
   info_.key = item.key;
@@ -52,6 +54,7 @@ Sample::Impl::Impl(core::SampledItem item) : trajectory_(std::move(item.trajecto
   info_.times_sampled = item.times_sampled;
   info_.rate_limited = item.rate_limited;
   info_.table_version = item.version;
+  info_.received_at = received_at;
   const int num_columns = trajectory_->num_columns();
   int64_t* dims = reinterpret_cast<int64_t*>(columns() + num_columns);
   for (int i = 0; i < num_columns; ++i) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "cc/core/clock.h"
 #include "cc/core/table.h"
 #include "cc/core/trajectory.h"
 #include "reverb_tf/sample.h"
@@ -21,7 +22,7 @@ namespace reverb_tf {
 // One allocation: this, then the column views, then their dimensions. Immutable.
 class Sample::Impl {
  public:
-  static std::unique_ptr<Impl> Create(core::SampledItem item);
+  static std::unique_ptr<Impl> Create(core::SampledItem item, core::TimePoint received_at = {});
   ~Impl() = default;
   void operator delete(void* memory) { ::operator delete(memory); }
 
@@ -37,7 +38,7 @@ class Sample::Impl {
   Status Check(const SamplerOptions& options) const;
 
  private:
-  explicit Impl(core::SampledItem item);
+  Impl(core::SampledItem item, core::TimePoint received_at);
 
   const ColumnView* columns() const { return reinterpret_cast<const ColumnView*>(this + 1); }
   ColumnView* columns() { return reinterpret_cast<ColumnView*>(this + 1); }

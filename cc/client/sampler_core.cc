@@ -58,7 +58,7 @@ SamplerCore::SamplerCore(std::shared_ptr<Endpoint> endpoint, SamplerOptions opti
 
 Result<Sample> SamplerCore::Next(const WaitOptions& wait) {
   Work work;
-  std::optional<core::SampledItem> item;
+  std::optional<Received> received;
   Status status;
   {
     MutexLock lock(&mu_);
@@ -76,7 +76,7 @@ Result<Sample> SamplerCore::Next(const WaitOptions& wait) {
       --blocked_;
     }
     if (!buffer_.empty()) {
-      item = Pop();
+      received = Pop();
       work = Advance();
     } else if (status.ok()) {
       status = final_.ok() ? OutOfRangeError("The sampler has returned max_samples = " +
@@ -87,8 +87,8 @@ Result<Sample> SamplerCore::Next(const WaitOptions& wait) {
     }
   }
   Do(std::move(work));
-  if (!item) return status;
-  return MakeSample(std::move(*item));
+  if (!received) return status;
+  return MakeSample(std::move(*received));
 }
 
 void SamplerCore::NextAsync(int64_t n, Sampler::Callback callback) {
@@ -109,12 +109,12 @@ bool SamplerCore::IsOver() const {
   return !final_.ok() || (options_.max_samples != -1 && returned_ >= options_.max_samples);
 }
 
-core::SampledItem SamplerCore::Pop() {
-  core::SampledItem item = std::move(buffer_.front());
+SamplerCore::Received SamplerCore::Pop() {
+  Received received = std::move(buffer_.front());
   buffer_.pop_front();
   --reserved_;
   ++returned_;
-  return item;
+  return received;
 }
 
 SamplerCore::Work SamplerCore::Advance() {
@@ -178,7 +178,7 @@ void SamplerCore::Do(Work work) {
     if (action.n > 0) Send(action);
   }
   for (Delivery& delivery : work.deliveries) {
-    delivery.callback(MakeSample(std::move(delivery.item)));
+    delivery.callback(MakeSample(std::move(delivery.received)));
   }
   if (work.ended.empty()) return;
   Status status;
@@ -224,6 +224,7 @@ void SamplerCore::Send(const Action& action) {
 
 void SamplerCore::OnSamples(size_t index, uint64_t generation,
                             std::vector<core::SampledItem> samples) {
+  const core::TimePoint now = endpoint_->clock()->Now();
   Work work;
   {
     MutexLock lock(&mu_);
@@ -236,7 +237,7 @@ void SamplerCore::OnSamples(size_t index, uint64_t generation,
       worker.outstanding -= n;
       worker.stream_left -= n;
       worker.retry.Reset();
-      for (core::SampledItem& sample : samples) buffer_.push_back(std::move(sample));
+      for (core::SampledItem& sample : samples) buffer_.push_back({std::move(sample), now});
       work = Advance();
       if (blocked_ == 1) {
         changed_.NotifyOne();
@@ -340,7 +341,7 @@ void SamplerCore::SetFinal(const Status& status, Work* work) {
 
 void SamplerCore::End(const Status& status) {
   Work work;
-  std::deque<core::SampledItem> dropped;  // released without the lock
+  std::deque<Received> dropped;  // released without the lock
   {
     MutexLock lock(&mu_);
     dropped.swap(buffer_);
@@ -355,8 +356,8 @@ void SamplerCore::End(const Status& status) {
   Do(std::move(work));
 }
 
-Result<Sample> SamplerCore::MakeSample(core::SampledItem item) {
-  std::unique_ptr<Sample::Impl> impl = Sample::Impl::Create(std::move(item));
+Result<Sample> SamplerCore::MakeSample(Received received) {
+  std::unique_ptr<Sample::Impl> impl = Sample::Impl::Create(std::move(received.item), received.at);
   Status status = impl->Check(options_);
   if (!status.ok()) {
     End(status);

@@ -61,9 +61,13 @@ class SamplerCore : public std::enable_shared_from_this<SamplerCore> {
     std::shared_ptr<SampleStream> stream;  // null: to be opened
     std::shared_ptr<SampleStream> cancel;
   };
+  struct Received {
+    core::SampledItem item;
+    core::TimePoint at;
+  };
   struct Delivery {
     Sampler::Callback callback;
-    core::SampledItem item;
+    Received received;
   };
   // What is left to do without the lock.
   struct Work {
@@ -83,8 +87,8 @@ class SamplerCore : public std::enable_shared_from_this<SamplerCore> {
   int64_t Demand() const REQUIRES(mu_);
   void Do(Work work) EXCLUDES(mu_);
   void Send(const Action& action) EXCLUDES(mu_);
-  core::SampledItem Pop() REQUIRES(mu_);
-  Result<Sample> MakeSample(core::SampledItem item) EXCLUDES(mu_);
+  Received Pop() REQUIRES(mu_);
+  Result<Sample> MakeSample(Received received) EXCLUDES(mu_);
   // Everything that was asked of the worker's stream and did not come is given back.
   void GiveBack(Worker* worker) REQUIRES(mu_);
   // In on-demand mode, when a caller has given up: takes back requests that nobody waits for.
@@ -108,7 +112,7 @@ class SamplerCore : public std::enable_shared_from_this<SamplerCore> {
   Mutex mu_;
   CondVar changed_;
   std::vector<Worker> workers_ GUARDED_BY(mu_);
-  std::deque<core::SampledItem> buffer_ GUARDED_BY(mu_);
+  std::deque<Received> buffer_ GUARDED_BY(mu_);
   std::deque<Sampler::Callback> waiters_ GUARDED_BY(mu_);  // of NextAsync
   int64_t blocked_ GUARDED_BY(mu_) = 0;                    // callers in Next
   int64_t reserved_ GUARDED_BY(mu_) = 0;                   // requested or buffered

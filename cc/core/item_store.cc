@@ -10,6 +10,7 @@ constexpr int kBlocksAtOnce = 16;
 
 void Add(double priority, PriorityStats* stats) {
   stats->min = std::min(stats->min, priority);
+  if (priority > 0) stats->min_positive = std::min(stats->min_positive, priority);
   stats->max = std::max(stats->max, priority);
   stats->sum += priority;
 }
@@ -69,6 +70,7 @@ PriorityStats ItemStore::priorities() const {
   PriorityStats all;
   for (const PriorityStats& stats : stats_) {
     all.min = std::min(all.min, stats.min);
+    all.min_positive = std::min(all.min_positive, stats.min_positive);
     all.max = std::max(all.max, stats.max);
     all.sum += stats.sum;
   }

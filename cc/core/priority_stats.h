@@ -9,6 +9,7 @@ namespace reverb_tf::core {
 // Of no items: min > max.
 struct PriorityStats {
   double min = std::numeric_limits<double>::infinity();
+  double min_positive = std::numeric_limits<double>::infinity();  // of those above 0
   double max = -std::numeric_limits<double>::infinity();
   double sum = 0;
 };

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cc/ops/table_dataset.h"
 #include "cc/ops/tf_version.h"
 #include "reverb_tf/client.h"
 #include "reverb_tf/tensor.h"
@@ -31,7 +32,7 @@ struct SampleDatasetOptions {
 absl::Status Validate(const SampleDatasetOptions& options);
 
 // Owns one client, which all its iterators share. Making it does not connect.
-class SampleDataset : public tensorflow::data::DatasetBase {
+class SampleDataset : public TableDataset {
  public:
   // `options` are valid.
   SampleDataset(tensorflow::OpKernelContext* ctx, ElementKind kind,
@@ -42,7 +43,9 @@ class SampleDataset : public tensorflow::data::DatasetBase {
   const SampleDatasetOptions& options() const { return options_; }
   Client& client() const { return *client_; }
   // Dtypes and shapes of the data.
-  std::vector<TensorSpec> RequestedData() const;
+  std::vector<TensorSpec> RequestedData() const {
+    return DataSpecs(options_.dtypes, options_.shapes);
+  }
 
   std::unique_ptr<tensorflow::data::IteratorBase> MakeIteratorInternal(
       const std::string& prefix) const override;
@@ -51,8 +54,6 @@ class SampleDataset : public tensorflow::data::DatasetBase {
     return options_.shapes;
   }
   std::string DebugString() const override;
-  absl::Status InputDatasets(std::vector<const DatasetBase*>* inputs) const override;
-  absl::Status CheckExternalState() const override;
 
  protected:
   absl::Status AsGraphDefInternal(tensorflow::data::SerializationContext* ctx,

@@ -28,10 +28,6 @@ class SampleIterator : public tensorflow::data::DatasetIterator<SampleDataset> {
   // Waits for a sample. Nothing at the end of the sequence, and from then on.
   absl::Status NextSample(tensorflow::data::IteratorContext* ctx, std::optional<Sample>* sample);
 
-  // Appends the scalars of the info to an element.
-  static void AppendInfo(tensorflow::data::IteratorContext* ctx, const SampleInfo& info,
-                         std::vector<tensorflow::Tensor>* element);
-
   absl::Status SaveInternal(tensorflow::data::SerializationContext* ctx,
                             tensorflow::data::IteratorStateWriter* writer) override;
   absl::Status RestoreInternal(tensorflow::data::IteratorContext* ctx,
@@ -39,10 +35,6 @@ class SampleIterator : public tensorflow::data::DatasetIterator<SampleDataset> {
   tensorflow::data::TraceMeMetadata GetTraceMeMetadata() const override;
 
  private:
-  // What every sample is checked against: the table's signature, which the requested data must
-  // agree with, or else the request.
-  absl::Status ChooseValidation(tensorflow::data::IteratorContext* ctx,
-                                SamplerOptions* options) const;
   bool IsEnd(const Status& status) const;
 
   std::shared_ptr<Sampler> sampler_;  // set by Initialize

@@ -99,6 +99,19 @@ absl::Status ReadColumn(const Sample& sample, int i, tensorflow::Tensor* out) {
   return ToTf(sample.ReadColumn(i, out->data(), out->TotalBytes()));
 }
 
+absl::Status ReadColumnAt(const Sample& sample, int i, int64_t first_element,
+                          tensorflow::Tensor* out) {
+  const ColumnView column = sample.column(i);
+  if (column.dtype == DType::kString) {
+    int64_t num_elements = 1;
+    for (int axis = 0; axis < column.rank; ++axis) num_elements *= column.dims[axis];
+    return ReadStrings(sample, i, column.num_rows,
+                       out->flat<tensorflow::tstring>().data() + first_element, num_elements);
+  }
+  char* const target = static_cast<char*>(out->data()) + first_element * DTypeSize(column.dtype);
+  return ToTf(sample.ReadColumn(i, target, column.num_bytes));
+}
+
 absl::Status ReadFirstRow(const Sample& sample, int i, tensorflow::Tensor* out) {
   if (out->dtype() == tensorflow::DT_STRING) {
     return ReadStrings(sample, i, 1, out->flat<tensorflow::tstring>().data(), out->NumElements());

@@ -55,6 +55,10 @@ absl::Status RowShape(const ColumnView& column, tensorflow::TensorShape* shape);
 
 // Decode column i, or its first row, straight into `out`, which has the dtype and shape of that.
 absl::Status ReadColumn(const Sample& sample, int i, tensorflow::Tensor* out);
+// Decodes column i into the elements of `out` from `first_element` on; they are there, of its
+// dtype.
+absl::Status ReadColumnAt(const Sample& sample, int i, int64_t first_element,
+                          tensorflow::Tensor* out);
 absl::Status ReadFirstRow(const Sample& sample, int i, tensorflow::Tensor* out);
 
 // Decodes the first `num_rows` rows of column i into the part number `part` of the `num_parts`

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "cc/ops/sample_element.h"
 #include "cc/ops/sample_iterator.h"
 #include "cc/ops/tf_convert.h"
 #include "tensorflow/core/framework/tensor_util.h"
@@ -68,7 +69,7 @@ class TimestepIterator : public SampleIterator {
       AddItem(std::move(item));
     }
     out_tensors->reserve(kNumInfoTensors + step.item->columns.size());
-    AppendInfo(ctx, step.item->info, out_tensors);
+    AppendInfo(ctx->allocator({}), step.item->info, out_tensors);
     for (const Tensor& column : step.item->columns)
       out_tensors->push_back(CopyStep(column, step.index));
     return absl::OkStatus();

@@ -3,6 +3,7 @@
 #include <optional>
 #include <vector>
 
+#include "cc/ops/sample_element.h"
 #include "cc/ops/sample_iterator.h"
 #include "cc/ops/tf_convert.h"
 
@@ -23,15 +24,8 @@ class TrajectoryIterator : public SampleIterator {
     *end_of_sequence = !sample.has_value();
     if (*end_of_sequence) return absl::OkStatus();
     out_tensors->reserve(kNumInfoTensors + sample->num_columns());
-    AppendInfo(ctx, sample->info(), out_tensors);
-    for (int i = 0; i < sample->num_columns(); ++i) {
-      const ColumnView column = sample->column(i);
-      tensorflow::TensorShape shape;
-      TF_RETURN_IF_ERROR(ColumnShape(column, &shape));
-      out_tensors->emplace_back(ctx->allocator({}), ToTf(column.dtype), shape);
-      TF_RETURN_IF_ERROR(ReadColumn(*sample, i, &out_tensors->back()));
-    }
-    return absl::OkStatus();
+    AppendInfo(ctx->allocator({}), sample->info(), out_tensors);
+    return AppendColumns(ctx->allocator({}), *sample, out_tensors);
   }
 };
 

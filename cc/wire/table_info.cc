@@ -53,6 +53,8 @@ void FillTableInfo(const core::TableInfo& from, deepmind::reverb::TableInfo* inf
     info->set_priority_min(from.priorities.min);
     info->set_priority_max(from.priorities.max);
     info->set_priority_sum(from.priorities.sum);
+    if (from.priorities.min_positive <= from.priorities.max)
+      info->set_priority_min_positive(from.priorities.min_positive);
   }
   info->set_data_bytes(from.data_bytes);
   info->set_memory_bytes(from.memory_bytes);

@@ -136,6 +136,7 @@ _OP_WRAPPERS = {
     "reverb_client_insert": "ReverbClientInsert",
     "reverb_client_sample": "ReverbClientSample",
     "reverb_client_update_priorities": "ReverbClientUpdatePriorities",
+    "reverb_dataset": "ReverbDataset",
     "reverb_pattern_dataset": "ReverbPatternDataset",
     "reverb_timestep_dataset": "ReverbTimestepDataset",
     "reverb_trajectory_dataset": "ReverbTrajectoryDataset",
@@ -189,6 +190,9 @@ def test_op_wrappers(how):
                 pulled = dict(**variables, Toutput_list=[tf.int32], output_shapes=[[]])
                 ops.reverb_variable_pull(**pulled, min_version=0, timeout_ms=-1)
                 ops.reverb_variable_pull_if_newer(**pulled, version=0, defaults=[])
+                ops.reverb_dataset(
+                    server_address=["localhost:1"], table="t", beta=0.5, batch_size=2, dtypes=[tf.int32], shapes=[[]]
+                )
                 steps = tf.data.Dataset.range(3)
                 ops.reverb_pattern_dataset(
                     dataset=steps._variant_tensor, other_arguments=[], clear_after_episode=True, configs=["c"],

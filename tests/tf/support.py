@@ -21,14 +21,14 @@ def use_four_cpus() -> None:
 
 
 class Service:
-    """A server on a free port, with a client of it.
+    """A server on a free port, or `port`, with a client of it.
 
     A client finds a server of its own process by `localhost:port` and calls it directly; by another name it goes
     through gRPC.
     """
 
-    def __init__(self, tables: Sequence[reverb.Table], in_process: bool):
-        self.server = reverb.Server(tables=tables)
+    def __init__(self, tables: Sequence[reverb.Table], in_process: bool, port: int | None = None):
+        self.server = reverb.Server(tables=tables, port=port)
         self.address = f"{'' if in_process else 'dns:///'}localhost:{self.server.port}"
         self.client = reverb.Client(self.address)
 
@@ -119,6 +119,23 @@ def dataset_of(
         table,
         dtypes={"x": tf.int64} if dtypes is None else dtypes,
         shapes={"x": tf.TensorShape(dims)} if shapes is None else shapes,
+        **options,
+    )
+
+
+def reverb_dataset_of(
+    service: Service,
+    table: str = "dist",
+    dtypes: Any = None,
+    shapes: Any = None,
+    **options: Any,
+) -> reverb.ReverbDataset:
+    """A ReverbDataset of a table, by default of trajectories {"x": int64}."""
+    return reverb.ReverbDataset(
+        options.pop("address", service.address),
+        table,
+        dtypes={"x": tf.int64} if dtypes is None else dtypes,
+        shapes={"x": tf.TensorShape([None])} if shapes is None else shapes,
         **options,
     )
 

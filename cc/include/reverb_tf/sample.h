@@ -2,6 +2,7 @@
 #ifndef REVERB_TF_SAMPLE_H_
 #define REVERB_TF_SAMPLE_H_
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -24,6 +25,8 @@ struct SampleInfo {
   // How many items the table has ever had inserted, at the moment of the sample; -1: it was not
   // asked for (see SamplerOptions), or the server does not know it.
   int64_t table_version = -1;
+  // When a Sampler received it, which may be long before it handed it out.
+  std::chrono::steady_clock::time_point received_at{};
 };
 
 // Shape and type of a column. Lives as long as the Sample.

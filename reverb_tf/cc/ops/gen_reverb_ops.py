@@ -14,6 +14,7 @@ reverb_client_insert_batch = _ops.reverb_client_insert_batch
 reverb_client_sample = _ops.reverb_client_sample
 reverb_client_sample_batch = _ops.reverb_client_sample_batch
 reverb_client_update_priorities = _ops.reverb_client_update_priorities
+reverb_dataset = _ops.reverb_dataset
 reverb_pattern_dataset = _ops.reverb_pattern_dataset
 reverb_timestep_dataset = _ops.reverb_timestep_dataset
 reverb_trajectory_dataset = _ops.reverb_trajectory_dataset
