@@ -96,7 +96,7 @@ void SamplerCore::NextAsync(int64_t n, Sampler::Callback callback) {
   {
     MutexLock lock(&mu_);
     waiters_.insert(waiters_.end(), n, callback);
-    if (buffer_.empty()) {
+    if (buffer_.size() < waiters_.size()) {
       for (Worker& worker : workers_) worker.timed_out = false;
     }
     work = Advance();

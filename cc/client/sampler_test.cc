@@ -205,6 +205,21 @@ TEST_F(SamplerTest, LimiterTimeoutThatNobodyWaitedForIsForgotten) {
   EXPECT_TRUE(TryNext().ok());
 }
 
+TEST_F(SamplerTest, CallersOfMoreThanIsThereMakeItAskAgain) {
+  SamplerOptions options = Options(-1, 2);
+  options.rate_limiter_timeout = seconds(3);
+  Start(options);
+  EXPECT_FALSE(TryNext().ok());
+  transport_->sample_stream().Deliver(Items(1));
+  transport_->sample_stream().Close(DeadlineExceededError(kTimeoutText));
+  int returned = 0;
+  sampler_->NextAsync(3, [&](Result<Sample> sample) { returned += sample.ok(); });
+  EXPECT_EQ(returned, 1);
+  EXPECT_EQ(transport_->sample_streams.size(), 2u);
+  transport_->sample_stream().Deliver(Items(2));
+  EXPECT_EQ(returned, 3);
+}
+
 TEST_F(SamplerTest, LimiterTimeoutEndsTheSamplerOfACallerThatWaits) {
   SamplerOptions options = Options(-1, 2);
   options.rate_limiter_timeout = seconds(3);

@@ -248,11 +248,10 @@ void SampleMixer::State::Ask(const Request& request) {
     if (!error_.ok()) return;  // closed meanwhile
     sources_[index].sampler = sampler;
   }
-  for (int64_t i = 0; i < request.times; ++i) {
-    sampler->NextAsync([state = shared_from_this(), index, generation](Result<Sample> sample) {
-      state->OnSample(index, generation, std::move(sample));
-    });
-  }
+  sampler->NextAsync(request.times,
+                     [state = shared_from_this(), index, generation](Result<Sample> sample) {
+                       state->OnSample(index, generation, std::move(sample));
+                     });
 }
 
 void SampleMixer::State::OnSample(int index, uint64_t generation, Result<Sample> sample) {

@@ -28,9 +28,8 @@ struct SampleMixerOptions {
   // Samples that were received longer ago are dropped when their turn comes; they do not count.
   Duration max_age = kInfiniteDuration;
   // Ask a server for as many as the caller wants, not for one at a time. For samplers that take
-  // samples only on demand; with one server only.
+  // samples only on demand, which keep their order so; with one server only.
   bool on_demand = false;
-
   // What follows matters with several servers only; the errors of a single one are the stream's.
   // How long none of them may be reachable.
   Duration patience = std::chrono::seconds(60);

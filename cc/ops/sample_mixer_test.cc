@@ -143,7 +143,9 @@ class FakeSampler : public Sampler {
     --server_->alive;
   }
   Result<Sample> Next(const WaitOptions& wait) override { return InternalError("not used"); }
-  void NextAsync(Callback callback) override { server_->Call(std::move(callback)); }
+  void NextAsync(int64_t n, Callback callback) override {
+    for (int64_t i = 0; i < n; ++i) server_->Call(callback);
+  }
   void Close() override { server_->EndCalls(CancelledError("The sampler is closed.")); }
 
  private:

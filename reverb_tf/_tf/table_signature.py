@@ -15,8 +15,8 @@ def fetch(server_address: str | Sequence[str], table: str, timeout: float | None
     Args:
       server_address: `host:port` of the server, or several; the first that answers is believed.
       table: name of the table.
-      timeout: how long to wait for each server, in seconds; None: as long as a client tries to reach it, or 5 s for each
-        of several.
+      timeout: how long to wait for each server, in seconds; None: as long as a client tries to reach it, or 5 s for
+        each of several.
 
     Returns:
       The nest of `tf.TensorSpec`s.
