@@ -1,5 +1,6 @@
 """Writing steps, and items made of them, inside TensorFlow programs."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -185,6 +186,7 @@ class TFTrajectoryWriter:
         num_timesteps: Any = None,
         skip_short: bool = False,
         mask: Any = None,
+        timeout: float | None = None,
         name: str | None = None,
     ) -> Any:
         """Creates an item of the newest steps of each environment. It is sent when its data are complete, or by flush.
@@ -200,6 +202,7 @@ class TFTrajectoryWriter:
           skip_short: an environment whose episode does not have all the steps that are asked for gets no item. By
             default slices are clipped as in Python, and a `num_timesteps` or an int index too large is an error.
           mask: bool, shape [] or [batch_size]: which environments get an item; None: all.
+          timeout: seconds that this may wait because too much is unconfirmed; None: no limit.
           name: name of the op.
 
         Returns:
@@ -212,6 +215,7 @@ class TFTrajectoryWriter:
           tf.errors.InvalidArgumentError: (when the op runs, as all below) an unknown table, a signature that the item
             does not fit, a priority that the table refuses, steps that do not exist, were not set, or are not kept any
             more. Environments before the one that the error names may have got their items, if the table refuses it.
+          tf.errors.DeadlineExceededError: the wait was too long. There is no item of any environment then.
           tf.errors.CancelledError: the writer was closed, or the step was cancelled.
           tf.errors.UnavailableError: the server was lost, see above.
         """
@@ -235,48 +239,66 @@ class TFTrajectoryWriter:
                 columns=[column.number for column in chosen],
                 squeeze=[column.squeeze for column in chosen],
                 short_episode="skip" if skip_short else short_episode,
+                timeout_ms=_milliseconds(timeout),
             )
 
-    def flush(self, block_until_num_items: int = 0, name: str | None = None) -> Any:
+    def flush(
+        self,
+        block_until_num_items: int = 0,
+        *,
+        timeout: float | None = None,
+        name: str | None = None,
+    ) -> Any:
         """Sends everything and waits for confirmations, of all environments at once.
 
         What is sampled afterwards sees the items.
 
         Args:
           block_until_num_items: how many items of each environment may still be unconfirmed, >= 0.
+          timeout: seconds; None: no limit.
           name: name of the op.
 
         Returns:
           The operation (in eager mode: None).
 
         Raises:
-          ValueError: `block_until_num_items` is negative.
-          tf.errors.CancelledError: (when the op runs, as all below) the writer was closed, or the step was cancelled:
-            then the items stay queued.
+          ValueError: an argument is negative.
+          tf.errors.DeadlineExceededError: (when the op runs, as all below) more items were still unconfirmed after that
+            time. They stay queued.
+          tf.errors.CancelledError: the writer was closed, or the step was cancelled: then the items stay queued.
           tf.errors.UnavailableError: the server was lost, see above.
         """
         if block_until_num_items < 0:
             raise ValueError(f"block_until_num_items must be >= 0, got {block_until_num_items}")
         with tf.name_scope(name or f"{self._name}_flush"):
             return op_library.ops().reverb_trajectory_writer_flush(
-                handle=self._handle, order=self._order, max_pending=block_until_num_items
+                handle=self._handle,
+                order=self._order,
+                max_pending=block_until_num_items,
+                timeout_ms=_milliseconds(timeout),
             )
 
     def end_episode(
-        self, clear_buffers: bool = True, *, mask: Any = None, name: str | None = None
+        self,
+        clear_buffers: bool = True,
+        *,
+        mask: Any = None,
+        timeout: float | None = None,
+        name: str | None = None,
     ) -> Any:
         """Flushes, then begins a new episode. A step that is still open is closed as it is.
 
         Args:
           clear_buffers: also empty the histories; else items may still have steps of this episode.
           mask: bool, shape [] or [batch_size]: whose episodes end; None: all. Those of others go on, without a flush.
+          timeout: seconds; None: no limit. No episode has ended then.
           name: name of the op.
 
         Returns:
           The operation (in eager mode: None).
 
         Raises:
-          ValueError: `mask` has another dtype or static shape.
+          ValueError: `mask` has another dtype or static shape, or `timeout` is negative.
           Others: as for flush.
         """
         with tf.name_scope(name or f"{self._name}_end_episode"):
@@ -285,6 +307,7 @@ class TFTrajectoryWriter:
                 order=self._order,
                 mask=self._mask(mask),
                 clear_buffers=bool(clear_buffers),
+                timeout_ms=_milliseconds(timeout),
             )
 
     def close(self, name: str | None = None) -> Any:
@@ -329,6 +352,13 @@ class TFTrajectoryWriter:
                 raise ValueError(
                     f"num_timesteps ({num_timesteps}) must be <= num_keep_alive_refs ({self._num_keep_alive_refs})"
                 )
+        elif not num_timesteps.dtype.is_integer:
+            raise TypeError(f"num_timesteps must be an integer, got {num_timesteps.dtype.name}.")
+        else:
+            # [-0:] would be everything.
+            check = tf.debugging.assert_positive(num_timesteps, "num_timesteps must be >= 1")
+            with tf.control_dependencies([] if check is None else [check]):
+                num_timesteps = tf.cast(num_timesteps, tf.int64)
         return [history[-num_timesteps:] for history in tree.flatten(self._history)]
 
     def _check_trajectory(self, trajectory: Any) -> list[TFTrajectoryColumn]:
@@ -352,3 +382,11 @@ def _int64_vector(values: list[Any]) -> Any:
     if all(isinstance(value, int) for value in values):
         return tf.constant(values, tf.int64)
     return tf.stack([tf.cast(value, tf.int64) for value in values])
+
+
+def _milliseconds(timeout: float | None) -> int:
+    if timeout is None:
+        return -1
+    if not timeout >= 0:
+        raise ValueError(f"timeout must be >= 0 seconds or None, got {timeout}")
+    return math.ceil(min(timeout, 1e9) * 1000)

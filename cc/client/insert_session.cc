@@ -275,7 +275,7 @@ void InsertSession::OnWritten() {
 void InsertSession::OnConfirmed(const uint64_t* keys, size_t n) {
   std::vector<SessionItem> confirmed;  // released without the lock
   confirmed.reserve(n);
-  std::vector<SessionWaits::Callback> over;
+  std::vector<SessionWaits::Wait> over;
   {
     MutexLock lock(&mu_);
     for (size_t i = 0; i < n; ++i) {
@@ -300,7 +300,7 @@ void InsertSession::OnConfirmed(const uint64_t* keys, size_t n) {
   for (const SessionItem& item : confirmed) {
     if (item.listener != nullptr) item.listener->OnItemConfirmed();
   }
-  for (const SessionWaits::Callback& callback : over) callback(OkStatus());
+  EndWaits(over, OkStatus());
 }
 
 void InsertSession::OnClosed(const Status& why) {
@@ -357,7 +357,7 @@ void InsertSession::ScheduleReconnect(core::TimePoint when) {
 void InsertSession::Fail(const Status& status) {
   std::deque<Entry> entries;  // released without the lock
   std::shared_ptr<InsertStream> stream;
-  std::vector<SessionWaits::Callback> over;
+  std::vector<SessionWaits::Wait> over;
   {
     MutexLock lock(&mu_);
     if (!status_.ok()) return;
@@ -371,7 +371,7 @@ void InsertSession::Fail(const Status& status) {
     over = waits_.TakeAll();
   }
   if (stream != nullptr) stream->Cancel();
-  for (const SessionWaits::Callback& callback : over) callback(status);
+  EndWaits(over, status);
   if (on_failure_) on_failure_(status);
 }
 

@@ -96,9 +96,9 @@ class InsertSession : public InsertStreamObserver,
 
   // The same two without blocking. The callback comes once, without locks, from any thread, perhaps
   // before this returns. The returned function makes it come now, with CANCELLED.
-  CancelFunction WhenConfirmed(int64_t max_unconfirmed, const std::string& what,
+  CancelFunction WhenConfirmed(int64_t max_unconfirmed, const std::string& what, Duration timeout,
                                SessionWaits::Callback callback) EXCLUDES(mu_);
-  CancelFunction WhenRoom(SessionWaits::Callback callback) EXCLUDES(mu_);
+  CancelFunction WhenRoom(Duration timeout, SessionWaits::Callback callback) EXCLUDES(mu_);
 
   int64_t unconfirmed() const EXCLUDES(mu_);
 
@@ -150,6 +150,9 @@ class InsertSession : public InsertStreamObserver,
   void ScheduleReconnect(core::TimePoint when) REQUIRES(mu_);
   std::string DescribeWait(const std::string& what) EXCLUDES(mu_);
   CancelFunction Wait(SessionWaits::Wait wait) EXCLUDES(mu_);
+  void EndWaits(const std::vector<SessionWaits::Wait>& waits, const Status& status) EXCLUDES(mu_);
+  void SetTimer(uint64_t number) REQUIRES(mu_);
+  void OnTimer(uint64_t number) EXCLUDES(mu_);
   // Says in time what the waits of WhenConfirmed and WhenRoom are for.
   void Watch(core::TimePoint when) REQUIRES(mu_);
   void OnWatch() EXCLUDES(mu_);

@@ -1,6 +1,8 @@
 // Waits for an insert session that hold no thread.
+#include <algorithm>
 #include <chrono>
 #include <utility>
+#include <vector>
 
 #include "cc/client/insert_session.h"
 #include "cc/client/log.h"
@@ -11,17 +13,18 @@ namespace {
 // The server is asked what it does a little before that is logged.
 constexpr auto kAskAfter = std::chrono::seconds(9);
 constexpr auto kLogAfter = std::chrono::seconds(10);
+constexpr auto kAskBeforeTimeout = std::chrono::milliseconds(100);
 
 }  // namespace
 
 CancelFunction InsertSession::WhenConfirmed(int64_t max_unconfirmed, const std::string& what,
-                                            SessionWaits::Callback callback) {
-  return Wait({max_unconfirmed, what, {}, std::move(callback)});
+                                            Duration timeout, SessionWaits::Callback callback) {
+  return Wait({max_unconfirmed, what, timeout, std::move(callback)});
 }
 
-CancelFunction InsertSession::WhenRoom(SessionWaits::Callback callback) {
+CancelFunction InsertSession::WhenRoom(Duration timeout, SessionWaits::Callback callback) {
   if (full_.load(std::memory_order_relaxed)) {
-    return Wait({SessionWaits::kRoom, "CreateItem", {}, std::move(callback)});
+    return Wait({SessionWaits::kRoom, "CreateItem", timeout, std::move(callback)});
   }
   callback(status());
   return [] {};
@@ -39,6 +42,7 @@ CancelFunction InsertSession::Wait(SessionWaits::Wait wait) {
     if (status.ok() && waits) {
       wait.since = endpoint_->clock()->Now();
       number = waits_.Add(std::move(wait));
+      SetTimer(number);
       if (!watching_) Watch(waits_.Oldest()->since + kAskAfter);
     }
   }
@@ -49,13 +53,49 @@ CancelFunction InsertSession::Wait(SessionWaits::Wait wait) {
   return [weak = weak_from_this(), number] {
     const std::shared_ptr<InsertSession> self = weak.lock();
     if (self == nullptr) return;
-    SessionWaits::Callback callback;
+    std::vector<SessionWaits::Wait> taken;
     {
       MutexLock lock(&self->mu_);
-      callback = self->waits_.Take(number);
+      taken = self->waits_.Take(number);
     }
-    if (callback) callback(CancelledError("The wait was cancelled."));
+    self->EndWaits(taken, CancelledError("The wait was cancelled."));
   };
+}
+
+void InsertSession::EndWaits(const std::vector<SessionWaits::Wait>& waits, const Status& status) {
+  for (const SessionWaits::Wait& wait : waits) {
+    if (wait.timer != core::Clock::kNoTimer) endpoint_->clock()->Cancel(wait.timer);
+    wait.callback(status);
+  }
+}
+
+void InsertSession::SetTimer(uint64_t number) {
+  SessionWaits::Wait& wait = *waits_.Find(number);
+  const core::TimePoint deadline = DeadlineAfter(wait.since, wait.timeout);
+  if (deadline == core::kNoDeadline) return;
+  // The server is asked early enough to know the answer at the end.
+  const core::TimePoint ask = wait.since + std::min<Duration>(kAskBeforeTimeout, wait.timeout / 2);
+  const core::TimePoint when = endpoint_->clock()->Now() < ask ? ask : deadline;
+  wait.timer = endpoint_->clock()->CallAt(when, [weak = weak_from_this(), number] {
+    if (const auto self = weak.lock()) self->OnTimer(number);
+  });
+}
+
+void InsertSession::OnTimer(uint64_t number) {
+  std::vector<SessionWaits::Wait> over;
+  {
+    MutexLock lock(&mu_);
+    const SessionWaits::Wait* const wait = waits_.Find(number);
+    if (wait == nullptr) return;
+    if (endpoint_->clock()->Now() < DeadlineAfter(wait->since, wait->timeout)) {
+      SetTimer(number);
+    } else {
+      over = waits_.Take(number);
+    }
+  }
+  if (over.empty()) return endpoint_->RefreshServerInfo();
+  EndWaits(over, DeadlineExceededError("Timeout exceeded after " + DurationText(over[0].timeout) +
+                                       " (Deadline Exceeded): " + DescribeWait(over[0].what)));
 }
 
 // One timer for all waits, which is not cancelled when they end: most are over in no time.

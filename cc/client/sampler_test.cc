@@ -238,7 +238,7 @@ TEST_F(SamplerTest, VersionsAreAskedForAndTold) {
   options.unless_version = 9;
   Start(options);
   Result<Sample> got = Status(StatusCode::kUnknown, "no sample yet");
-  sampler_->NextAsync([&](Result<Sample> sample) { got = std::move(sample); });
+  sampler_->NextAsync(1, [&](Result<Sample> sample) { got = std::move(sample); });
   ASSERT_EQ(transport_->sample_stream().requests.size(), 1u);
   EXPECT_EQ(transport_->sample_stream().requests[0].min_version, 7);
   EXPECT_EQ(transport_->sample_stream().requests[0].unless_version, 9);

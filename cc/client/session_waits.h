@@ -11,6 +11,7 @@
 
 #include "cc/core/clock.h"
 #include "reverb_tf/status.h"
+#include "reverb_tf/wait.h"
 
 namespace reverb_tf::client {
 
@@ -24,9 +25,11 @@ class SessionWaits {
   struct Wait {
     int64_t max_unconfirmed = 0;  // or kRoom
     std::string what;             // who waits, as in "Flush()"
-    core::TimePoint since;
+    Duration timeout = kInfiniteDuration;
     Callback callback;
-    bool told = false;  // that it takes long
+    core::TimePoint since = {};
+    core::Clock::TimerId timer = core::Clock::kNoTimer;  // for the timeout
+    bool told = false;                                   // that it takes long
   };
 
   bool empty() const { return waits_.empty(); }
@@ -38,32 +41,39 @@ class SessionWaits {
   }
 
   // Null when it does not wait any more.
-  Callback Take(uint64_t number) {
+  Wait* Find(uint64_t number) {
     const auto found = waits_.find(number);
-    if (found == waits_.end()) return nullptr;
-    Callback callback = std::move(found->second.callback);
+    return found == waits_.end() ? nullptr : &found->second;
+  }
+
+  // Empty when it does not wait any more.
+  std::vector<Wait> Take(uint64_t number) {
+    std::vector<Wait> taken;
+    const auto found = waits_.find(number);
+    if (found == waits_.end()) return taken;
+    taken.push_back(std::move(found->second));
     waits_.erase(found);
-    return callback;
+    return taken;
   }
 
   // Those whose wait is over, in the order in which they came.
-  std::vector<Callback> TakeReady(int64_t unconfirmed, bool full) {
-    std::vector<Callback> ready;
+  std::vector<Wait> TakeReady(int64_t unconfirmed, bool full) {
+    std::vector<Wait> ready;
     for (auto it = waits_.begin(); it != waits_.end();) {
       const int64_t most = it->second.max_unconfirmed;
       if (most == kRoom ? full : unconfirmed > most) {
         ++it;
         continue;
       }
-      ready.push_back(std::move(it->second.callback));
+      ready.push_back(std::move(it->second));
       it = waits_.erase(it);
     }
     return ready;
   }
 
-  std::vector<Callback> TakeAll() {
-    std::vector<Callback> all;
-    for (auto& entry : waits_) all.push_back(std::move(entry.second.callback));
+  std::vector<Wait> TakeAll() {
+    std::vector<Wait> all;
+    for (auto& entry : waits_) all.push_back(std::move(entry.second));
     waits_.clear();
     return all;
   }

@@ -7,13 +7,14 @@
 namespace reverb_tf::client {
 
 std::function<void()> TrajectoryWriterImpl::PrepareItemAsync(const std::string& table,
+                                                             Duration timeout,
                                                              StatusCallback callback) {
   const Status status = CheckAlive();
   if (!status.ok()) {
     callback(status);
     return [] {};
   }
-  if (tables_.Knows(table)) return session_->WhenRoom(std::move(callback));
+  if (tables_.Knows(table)) return session_->WhenRoom(timeout, std::move(callback));
   // The wait for room follows the signatures; what is cancelled is whatever is going on.
   struct Progress {
     Mutex mu;
@@ -33,9 +34,10 @@ std::function<void()> TrajectoryWriterImpl::PrepareItemAsync(const std::string& 
   };
   const auto progress = std::make_shared<Progress>();
   CancelFunction cancel_signatures = tables_.Learn(
-      table, [progress, session = session_, callback = std::move(callback)](Status learnt) {
+      table,
+      [progress, timeout, session = session_, callback = std::move(callback)](Status learnt) {
         if (!learnt.ok()) return callback(learnt);
-        progress->Then(session->WhenRoom(callback));
+        progress->Then(session->WhenRoom(timeout, callback));
       });
   return [progress, cancel_signatures = std::move(cancel_signatures)] {
     CancelFunction cancel;
@@ -49,7 +51,7 @@ std::function<void()> TrajectoryWriterImpl::PrepareItemAsync(const std::string& 
   };
 }
 
-std::function<void()> TrajectoryWriterImpl::FlushAsync(int64_t max_pending,
+std::function<void()> TrajectoryWriterImpl::FlushAsync(int64_t max_pending, Duration timeout,
                                                        StatusCallback callback) {
   const Status status = SendAllBut(max_pending);
   if (!status.ok()) {
@@ -57,7 +59,7 @@ std::function<void()> TrajectoryWriterImpl::FlushAsync(int64_t max_pending,
     return [] {};
   }
   return session_->WhenConfirmed(max_pending - static_cast<int64_t>(drafts_.size()), "Flush()",
-                                 std::move(callback));
+                                 timeout, std::move(callback));
 }
 
 }  // namespace reverb_tf::client

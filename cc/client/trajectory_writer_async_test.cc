@@ -80,7 +80,7 @@ class TrajectoryWriterAsyncTest : public WriterTest {
 TEST_F(TrajectoryWriterAsyncTest, FlushCallsBackWithTheLastConfirmation) {
   StartWithItem();
   ASSERT_TRUE(CreateItem({Rows(0, 0, 1)}).ok());
-  writer_->FlushAsync(0, Keep());
+  writer_->FlushAsync(0, kInfiniteDuration, Keep());
   transport_->insert_stream().Confirm(1);
   EXPECT_FALSE(status_.has_value());
   transport_->insert_stream().Confirm(1);
@@ -89,7 +89,7 @@ TEST_F(TrajectoryWriterAsyncTest, FlushCallsBackWithTheLastConfirmation) {
 
 TEST_F(TrajectoryWriterAsyncTest, FlushCallsBackAtOnceWhenThereIsNothingToWaitFor) {
   StartWithItem();
-  writer_->FlushAsync(1, Keep());
+  writer_->FlushAsync(1, kInfiniteDuration, Keep());
   EXPECT_EQ(code(), StatusCode::kOk);
 }
 
@@ -97,7 +97,7 @@ TEST_F(TrajectoryWriterAsyncTest, FlushSendsItemsWhoseChunksWereNotFull) {
   Start(5, 5);
   ASSERT_TRUE(Append({1}).ok());
   ASSERT_TRUE(CreateItem({Rows(0, 0, 1)}).ok());
-  writer_->FlushAsync(0, Keep());
+  writer_->FlushAsync(0, kInfiniteDuration, Keep());
   ASSERT_EQ(transport_->received.size(), 1u);
   transport_->insert_stream().Confirm(1);
   EXPECT_EQ(code(), StatusCode::kOk);
@@ -105,35 +105,70 @@ TEST_F(TrajectoryWriterAsyncTest, FlushSendsItemsWhoseChunksWereNotFull) {
 
 TEST_F(TrajectoryWriterAsyncTest, ACancelledFlushKeepsTheItems) {
   StartWithItem();
-  const auto cancel = writer_->FlushAsync(0, Keep());
+  const auto cancel = writer_->FlushAsync(0, kInfiniteDuration, Keep());
   cancel();
   EXPECT_EQ(code(), StatusCode::kCancelled);
   transport_->insert_stream().Confirm(1);
   cancel();
   status_.reset();
-  writer_->FlushAsync(0, Keep());
+  writer_->FlushAsync(0, kInfiniteDuration, Keep());
   EXPECT_EQ(code(), StatusCode::kOk);
+}
+
+TEST_F(TrajectoryWriterAsyncTest, AFlushTimesOutAndKeepsTheItems) {
+  StartWithItem();
+  writer_->FlushAsync(0, seconds(5), Keep());
+  clock_.Advance(seconds(4));
+  EXPECT_EQ(transport_->num_info_calls, 1);
+  EXPECT_FALSE(status_.has_value());
+  clock_.Advance(seconds(1));
+  EXPECT_EQ(code(), StatusCode::kDeadlineExceeded);
+  EXPECT_THAT(status_->message(), HasSubstr("Timeout exceeded after 5 s"));
+  EXPECT_THAT(status_->message(), HasSubstr("Flush() waits for 1 unconfirmed"));
+  status_.reset();
+  writer_->FlushAsync(0, seconds(5), Keep());
+  transport_->insert_stream().Confirm(1);
+  EXPECT_EQ(code(), StatusCode::kOk);
+  clock_.Advance(seconds(60));
+}
+
+TEST_F(TrajectoryWriterAsyncTest, AWaitForNoTimeAtAll) {
+  StartWithItem();
+  writer_->FlushAsync(0, Duration::zero(), Keep());
+  clock_.Advance(Duration::zero());
+  EXPECT_EQ(code(), StatusCode::kDeadlineExceeded);
+  status_.reset();
+  writer_->FlushAsync(1, Duration::zero(), Keep());
+  EXPECT_EQ(code(), StatusCode::kOk);
+}
+
+TEST_F(TrajectoryWriterAsyncTest, AnItemThatWaitsForRoomTimesOut) {
+  Fill();
+  writer_->PrepareItemAsync("t", seconds(1), Keep());
+  clock_.Advance(seconds(1));
+  EXPECT_EQ(code(), StatusCode::kDeadlineExceeded);
+  EXPECT_THAT(status_->message(), HasSubstr("CreateItem waits for"));
 }
 
 TEST_F(TrajectoryWriterAsyncTest, CloseEndsAWait) {
   StartWithItem();
-  writer_->FlushAsync(0, Keep());
+  writer_->FlushAsync(0, kInfiniteDuration, Keep());
   writer_->Close();
   EXPECT_EQ(code(), StatusCode::kCancelled);
   status_.reset();
-  writer_->FlushAsync(0, Keep());
+  writer_->FlushAsync(0, kInfiniteDuration, Keep());
   EXPECT_EQ(code(), StatusCode::kCancelled);
 }
 
 TEST_F(TrajectoryWriterAsyncTest, FlushRefusesANegativeNumber) {
   StartWithItem();
-  writer_->FlushAsync(-1, Keep());
+  writer_->FlushAsync(-1, kInfiniteDuration, Keep());
   EXPECT_EQ(code(), StatusCode::kInvalidArgument);
 }
 
 TEST_F(TrajectoryWriterAsyncTest, ALostServerEndsAFlushWhenPatienceHasRunOut) {
   StartWithItem();
-  writer_->FlushAsync(0, Keep());
+  writer_->FlushAsync(0, kInfiniteDuration, Keep());
   for (int i = 0; i < 40 && !status_; ++i) {
     transport_->insert_stream().Close(UnavailableError("gone"));
     clock_.Advance(seconds(1));
@@ -144,13 +179,13 @@ TEST_F(TrajectoryWriterAsyncTest, ALostServerEndsAFlushWhenPatienceHasRunOut) {
 
 TEST_F(TrajectoryWriterAsyncTest, AnItemThatNeedsNoWait) {
   StartWithItem();
-  writer_->PrepareItemAsync("t", Keep());
+  writer_->PrepareItemAsync("t", kInfiniteDuration, Keep());
   EXPECT_EQ(code(), StatusCode::kOk);
 }
 
 TEST_F(TrajectoryWriterAsyncTest, AnItemWaitsForRoom) {
   Fill();
-  writer_->PrepareItemAsync("t", Keep());
+  writer_->PrepareItemAsync("t", kInfiniteDuration, Keep());
   EXPECT_FALSE(status_.has_value());
   transport_->insert_stream().Confirm(1);
   EXPECT_EQ(code(), StatusCode::kOk);
@@ -159,19 +194,19 @@ TEST_F(TrajectoryWriterAsyncTest, AnItemWaitsForRoom) {
 
 TEST_F(TrajectoryWriterAsyncTest, AnItemThatWaitsForRoomIsCancelled) {
   Fill();
-  writer_->PrepareItemAsync("u", Keep())();
+  writer_->PrepareItemAsync("u", kInfiniteDuration, Keep())();
   EXPECT_EQ(code(), StatusCode::kCancelled);
 }
 
 TEST_F(TrajectoryWriterAsyncTest, TheFirstItemOfATableWaitsForItsSignature) {
   StartLazily();
   EXPECT_EQ(slow_->num_info_calls, 0);
-  writer_->PrepareItemAsync("t", Keep());
+  writer_->PrepareItemAsync("t", kInfiniteDuration, Keep());
   EXPECT_FALSE(status_.has_value());
   slow_->answer(info_);
   EXPECT_EQ(code(), StatusCode::kOk);
   status_.reset();
-  writer_->PrepareItemAsync("t", Keep());
+  writer_->PrepareItemAsync("t", kInfiniteDuration, Keep());
   EXPECT_EQ(code(), StatusCode::kOk);
   EXPECT_EQ(slow_->num_info_calls, 1);
   EXPECT_TRUE(CreateItem({Rows(0, 0, 1)}).ok());
@@ -181,7 +216,7 @@ TEST_F(TrajectoryWriterAsyncTest, TheFirstItemOfATableWaitsForItsSignature) {
 
 TEST_F(TrajectoryWriterAsyncTest, ATableThatTheServerDoesNotHave) {
   StartLazily();
-  writer_->PrepareItemAsync("other", Keep());
+  writer_->PrepareItemAsync("other", kInfiniteDuration, Keep());
   slow_->answer(info_);
   EXPECT_EQ(code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(status_->message(), HasSubstr("'other'"));
@@ -189,7 +224,7 @@ TEST_F(TrajectoryWriterAsyncTest, ATableThatTheServerDoesNotHave) {
 
 TEST_F(TrajectoryWriterAsyncTest, AnItemThatWaitsForASignatureIsCancelled) {
   StartLazily();
-  writer_->PrepareItemAsync("t", Keep())();
+  writer_->PrepareItemAsync("t", kInfiniteDuration, Keep())();
   EXPECT_EQ(code(), StatusCode::kCancelled);
 }
 
@@ -204,7 +239,7 @@ TEST_F(TrajectoryWriterAsyncTest, ALongWaitIsLoggedOnce) {
   std::vector<std::string> lines;
   SetLogSink([&](const std::string& line) { lines.push_back(line); });
   StartWithItem();
-  writer_->FlushAsync(0, Keep());
+  writer_->FlushAsync(0, kInfiniteDuration, Keep());
   clock_.Advance(seconds(9));
   EXPECT_EQ(transport_->num_info_calls, 1);
   EXPECT_TRUE(lines.empty());

@@ -46,9 +46,10 @@ class TrajectoryWriterImpl : public TrajectoryWriter {
                               const WaitOptions& wait) override;
   Status Flush(int64_t max_pending, const WaitOptions& wait) override;
   // trajectory_writer_async.cc
-  std::function<void()> PrepareItemAsync(const std::string& table,
+  std::function<void()> PrepareItemAsync(const std::string& table, Duration timeout,
                                          StatusCallback callback) override;
-  std::function<void()> FlushAsync(int64_t max_pending, StatusCallback callback) override;
+  std::function<void()> FlushAsync(int64_t max_pending, Duration timeout,
+                                   StatusCallback callback) override;
   Status EndEpisode(bool clear_buffers, const WaitOptions& wait) override;
   Status Configure(int32_t column, const ChunkerOptions& options) override;
   void Close() override;

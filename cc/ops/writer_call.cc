@@ -1,5 +1,6 @@
 #include "cc/ops/writer_call.h"
 
+#include <chrono>
 #include <mutex>
 #include <utility>
 
@@ -88,6 +89,16 @@ void WriterCall::End(const Status& status, const WriteOutputs& write) {
   absl::Status result = ToTf(status);
   if (result.ok() && write) result = write(call_->context());
   call_->Finish(result);
+}
+
+absl::Status GetTimeout(tensorflow::OpKernelConstruction* ctx, Duration* timeout) {
+  int64_t timeout_ms = 0;
+  TF_RETURN_IF_ERROR(ctx->GetAttr("timeout_ms", &timeout_ms));
+  // Longer ones would overflow, and are none.
+  if (timeout_ms >= 0 && timeout_ms < int64_t{1} << 40) {
+    *timeout = std::chrono::milliseconds(timeout_ms);
+  }
+  return absl::OkStatus();
 }
 
 std::vector<size_t> ChosenEnvironments(const tensorflow::Tensor& mask) {

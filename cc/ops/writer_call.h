@@ -55,6 +55,9 @@ class WriterCall : public std::enable_shared_from_this<WriterCall> {
   SerialQueue::Done end_turn_;
 };
 
+// The attribute timeout_ms; -1: no limit.
+absl::Status GetTimeout(tensorflow::OpKernelConstruction* ctx, Duration* timeout);
+
 // The environments that a mask chooses.
 std::vector<size_t> ChosenEnvironments(const tensorflow::Tensor& mask);
 

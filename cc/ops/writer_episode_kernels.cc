@@ -16,11 +16,12 @@ using ::tensorflow::Tensor;
 
 // All at once.
 void Flush(WriterCall* call, const std::vector<size_t>& environments, int64_t max_pending,
-           WriterCall::Callback then) {
+           Duration timeout, WriterCall::Callback then) {
   call->WaitForAll(
       environments,
       [&](size_t environment, WriterCall::Callback callback) {
-        return call->environment(environment).writer->FlushAsync(max_pending, std::move(callback));
+        return call->environment(environment)
+            .writer->FlushAsync(max_pending, timeout, std::move(callback));
       },
       std::move(then));
 }
@@ -40,23 +41,26 @@ class FlushKernel : public tensorflow::AsyncOpKernel {
  public:
   explicit FlushKernel(tensorflow::OpKernelConstruction* ctx) : AsyncOpKernel(ctx) {
     OP_REQUIRES_OK(ctx, ctx->GetAttr("max_pending", &max_pending_));
+    OP_REQUIRES_OK(ctx, GetTimeout(ctx, &timeout_));
   }
 
   void ComputeAsync(OpKernelContext* ctx, DoneCallback done) override {
     WriterPtr writer;
     OP_REQUIRES_OK_ASYNC(
         ctx, tensorflow::LookupResource(ctx, tensorflow::HandleFromInput(ctx, 0), &writer), done);
-    WriterCall::Start(ctx, std::move(done), std::move(writer),
-                      [max_pending = max_pending_](const std::shared_ptr<WriterCall>& call) {
-                        std::vector<size_t> all(call->writer().environments().size());
-                        std::iota(all.begin(), all.end(), size_t{0});
-                        Flush(call.get(), all, max_pending,
-                              [call = call.get()](const Status& flushed) { call->End(flushed); });
-                      });
+    WriterCall::Start(
+        ctx, std::move(done), std::move(writer),
+        [max_pending = max_pending_, timeout = timeout_](const std::shared_ptr<WriterCall>& call) {
+          std::vector<size_t> all(call->writer().environments().size());
+          std::iota(all.begin(), all.end(), size_t{0});
+          Flush(call.get(), all, max_pending, timeout,
+                [call = call.get()](const Status& flushed) { call->End(flushed); });
+        });
   }
 
  private:
   int64_t max_pending_ = 0;
+  Duration timeout_ = kInfiniteDuration;
 };
 
 class EndEpisodeKernel : public tensorflow::AsyncOpKernel {
@@ -64,6 +68,7 @@ class EndEpisodeKernel : public tensorflow::AsyncOpKernel {
   explicit EndEpisodeKernel(tensorflow::OpKernelConstruction* ctx) : AsyncOpKernel(ctx) {
     OP_REQUIRES_OK(ctx, ctx->GetAttr("clear_buffers", &clear_buffers_));
     OP_REQUIRES_OK(ctx, ctx->GetAttr("num_order", &num_order_));
+    OP_REQUIRES_OK(ctx, GetTimeout(ctx, &timeout_));
   }
 
   void ComputeAsync(OpKernelContext* ctx, DoneCallback done) override {
@@ -74,9 +79,9 @@ class EndEpisodeKernel : public tensorflow::AsyncOpKernel {
     OP_REQUIRES_OK_ASYNC(ctx, writer->CheckMask(mask), done);
     WriterCall::Start(
         ctx, std::move(done), std::move(writer),
-        [environments = ChosenEnvironments(mask),
-         clear = clear_buffers_](const std::shared_ptr<WriterCall>& call) {
-          Flush(call.get(), environments, 0,
+        [environments = ChosenEnvironments(mask), clear = clear_buffers_,
+         timeout = timeout_](const std::shared_ptr<WriterCall>& call) {
+          Flush(call.get(), environments, 0, timeout,
                 [call = call.get(), environments, clear](const Status& flushed) {
                   call->End(flushed.ok() ? EndEpisodes(*call, environments, clear) : flushed);
                 });
@@ -85,6 +90,7 @@ class EndEpisodeKernel : public tensorflow::AsyncOpKernel {
 
  private:
   bool clear_buffers_ = true;
+  Duration timeout_ = kInfiniteDuration;
   int num_order_ = 0;
 };
 

@@ -22,6 +22,7 @@ struct ItemForm {
   std::vector<int32_t> columns;
   std::vector<bool> squeeze;
   ShortEpisode short_episode = ShortEpisode::kClip;
+  Duration timeout = kInfiniteDuration;
 };
 
 // What a call holds until its turn, and while it waits.
@@ -139,7 +140,8 @@ void Run(const std::shared_ptr<WriterCall>& call, const std::shared_ptr<Items>& 
       items->environments,
       [&](size_t environment, WriterCall::Callback callback) {
         return call->environment(environment)
-            .writer->PrepareItemAsync(items->table(environment), std::move(callback));
+            .writer->PrepareItemAsync(items->table(environment), items->form->timeout,
+                                      std::move(callback));
       },
       [call = call.get(), items](const Status& ready) {
         const Status status = ready.ok() ? Create(*call, items.get()) : ready;
@@ -156,6 +158,7 @@ class CreateItemKernel : public tensorflow::AsyncOpKernel {
     OP_REQUIRES_OK(ctx, ctx->GetAttr("squeeze", &form.squeeze));
     OP_REQUIRES_OK(ctx, ctx->GetAttr("short_episode", &short_episode));
     OP_REQUIRES_OK(ctx, ctx->GetAttr("num_order", &num_order_));
+    OP_REQUIRES_OK(ctx, GetTimeout(ctx, &form.timeout));
     OP_REQUIRES(ctx, form.columns.size() == form.squeeze.size(),
                 absl::InvalidArgumentError(
                     "columns and squeeze must have an entry for each column of the item, got " +

@@ -153,6 +153,7 @@ REGISTER_OP("ReverbTrajectoryWriterCreateItem")
     .Attr("columns: list(int) >= 1")
     .Attr("squeeze: list(bool) >= 1")
     .Attr("short_episode: {'clip', 'error', 'skip'} = 'clip'")
+    .Attr("timeout_ms: int >= -1 = -1")
     .SetIsStateful()
     .SetIsDistributedCommunication()  // so that UNAVAILABLE stays what it is
     .SetShapeFn(CreateItemShape)
@@ -173,6 +174,7 @@ columns: For each column of the item the column of the writer.
 squeeze: Whether a column of the item is the one step at its start, without a leading axis.
 short_episode: What becomes of an item if the episode does not have all those steps: it gets those that are there, it
     is an error, or there is no item.
+timeout_ms: Ends with DEADLINE_EXCEEDED after so long a wait, without any item; -1: never.
 )doc");
 
 REGISTER_OP("ReverbTrajectoryWriterFlush")
@@ -180,6 +182,7 @@ REGISTER_OP("ReverbTrajectoryWriterFlush")
     .Input("order: num_order * resource")
     .Attr("num_order: int >= 0")
     .Attr("max_pending: int >= 0 = 0")
+    .Attr("timeout_ms: int >= -1 = -1")
     .SetIsStateful()
     .SetIsDistributedCommunication()  // so that UNAVAILABLE stays what it is
     .SetShapeFn(HandlesShape)
@@ -190,6 +193,8 @@ Ends with CANCELLED at once when the step is cancelled; the items stay queued th
 
 handle: Handle of a trajectory writer.
 order: Not used: automatic control dependencies put this op in order with others on these resources.
+max_pending: How many may still be unconfirmed.
+timeout_ms: Ends with DEADLINE_EXCEEDED after so long a wait; the items stay queued; -1: never.
 )doc");
 
 REGISTER_OP("ReverbTrajectoryWriterEndEpisode")
@@ -198,6 +203,7 @@ REGISTER_OP("ReverbTrajectoryWriterEndEpisode")
     .Input("mask: bool")
     .Attr("num_order: int >= 0")
     .Attr("clear_buffers: bool = true")
+    .Attr("timeout_ms: int >= -1 = -1")
     .SetIsStateful()
     .SetIsDistributedCommunication()  // so that UNAVAILABLE stays what it is
     .SetShapeFn(EndEpisodeShape)
@@ -208,6 +214,7 @@ handle: Handle of a trajectory writer.
 order: Not used: automatic control dependencies put this op in order with others on these resources.
 mask: Scalar, or for each environment.
 clear_buffers: The steps so far cannot be referred to any more.
+timeout_ms: Ends with DEADLINE_EXCEEDED after so long a wait, and no episode has ended; -1: never.
 )doc");
 
 REGISTER_OP("ReverbTrajectoryWriterClose")

@@ -113,6 +113,8 @@ def test_create_item_arguments(writer, batched):
         writer.create_item("dist", 1.0, num_timesteps=4)
     with pytest.raises(ValueError, match="num_timesteps must be >= 1"):
         writer.create_item("dist", 1.0, num_timesteps=0)
+    with pytest.raises(TypeError, match="num_timesteps must be an integer, got float32"):
+        writer.create_item("dist", 1.0, num_timesteps=tf.constant(1.0))
     with pytest.raises(ValueError, match="priority must be a float64 tensor of shape"):
         writer.create_item("dist", tf.constant(1.0), num_timesteps=1)
     with pytest.raises(
@@ -200,6 +202,22 @@ def test_steps_that_are_not_there(writer, batched):
         tf.errors.InvalidArgumentError, match="num_timesteps|has 1 steps|steps so far"
     ):
         batched.create_item("dist", 1.0, num_timesteps=tf.constant(2))
+
+
+def test_numbers_of_steps_that_are_known_only_then(service, writer):
+    @tf.function
+    def create(count):
+        return writer.create_item("dist", 1.0, num_timesteps=count)
+
+    for _ in range(3):
+        writer.append(step())
+    for count in (tf.constant(0), tf.constant(-1, tf.int64)):
+        for call in (create, lambda n: writer.create_item("dist", 1.0, num_timesteps=n)):
+            with pytest.raises(tf.errors.InvalidArgumentError, match="num_timesteps must be >= 1"):
+                call(count)
+    create(tf.constant(2, tf.uint8))
+    writer.flush()
+    assert [len(item[1]) for item in contents(service, "dist")] == [2]
 
 
 def test_unknown_table(service, batched):

@@ -118,6 +118,29 @@ def test_back_pressure(service, in_thread):
         blocked.result(timeout=10)
 
 
+@pytest.mark.parametrize("batch_size", [None, 2])
+def test_timeouts(service, batch_size):
+    writer = reverb.TFTrajectoryWriter(service.address, SPEC, 1, batch_size=batch_size)
+    fill(writer, [1, 2] if batch_size is None else [[1, 2]])
+    for call in (writer.flush, writer.end_episode):
+        with pytest.raises(tf.errors.DeadlineExceededError, match="'queue'.*1 of at most 1"):
+            call(timeout=0.3)
+        with pytest.raises(tf.errors.DeadlineExceededError, match="Timeout exceeded after 0 s"):
+            call(timeout=0)
+        with pytest.raises(ValueError, match="timeout must be >= 0"):
+            call(timeout=-1)
+    next(service.client.sample("queue"))
+    writer.end_episode(timeout=10)
+
+
+def test_timeout_of_create_item(service):
+    writer = reverb.TFTrajectoryWriter(service.address, SPEC, 1)
+    writer.append(1)
+    with pytest.raises(tf.errors.DeadlineExceededError, match="CreateItem waits.*'queue'"):
+        for _ in range(5_000):
+            writer.create_item("queue", 1.0, num_timesteps=1, timeout=0.3)
+
+
 def test_close_ends_what_waits(service, in_thread):
     writer = reverb.TFTrajectoryWriter(service.address, SPEC, 1)
     fill(writer, [1, 2])

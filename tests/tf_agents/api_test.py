@@ -179,6 +179,33 @@ def test_priority_zero_waits_until_it_is_alone():
     server.stop()
 
 
+def test_rate_limiters_by_keyword():
+    limiter = reverb.rate_limiters.SampleToInsertRatio(
+        samples_per_insert=2.0, min_size_to_sample=1, error_buffer=4.0
+    )
+    sampler = reverb.selectors.Prioritized(priority_exponent=1.0)
+    table = reverb.Table("table", sampler, reverb.selectors.Fifo(), 5, limiter)
+    server = make_server(table)
+    server.localhost_client().insert([1.0], {"table": 1.0})
+    assert len(list(server.localhost_client().sample("table", 2))) == 2
+    server.stop()
+
+
+def test_what_rlds_imports():
+    """It is in annotations of rlds: without these names it cannot be imported."""
+    module = reverb.structured_writer
+    assert reverb.PatternDataset
+    assert module.Config and module.ReferenceStep and module.Pattern and module.Condition
+    assert module.pattern_from_transform and module.create_config
+
+
+def test_a_stopped_server_ends_those_that_wait_for_it(in_thread):
+    server = make_server()
+    call = in_thread(server.wait)
+    server.stop()
+    call.result()
+
+
 def test_the_checkpointer_is_found_through_platform(tmp_path):
     checkpointer = reverb.platform.checkpointers_lib.DefaultCheckpointer(path=str(tmp_path))
     server = make_server(checkpointer=checkpointer)

@@ -77,20 +77,31 @@ class Setup:
         )
         return actor, observer
 
-    def learner(self):
-        buffer = agents.ReverbReplayBuffer(
-            self.agent.collect_data_spec, "replay", sequence_length=2, server_address=self.address
-        )
+    def learner(self, samples: bool = False):
+        """A learner of the replay buffer or, if `samples`, of a dataset of `ReplaySample`s."""
         return agents.Learner(
             self.root,
             self.train_step,
             self.agent,
-            experience_dataset_fn=lambda: buffer.as_dataset(
-                sample_batch_size=_BATCH, num_steps=2
-            ).prefetch(2),
+            experience_dataset_fn=self._samples if samples else self._buffer,
             checkpoint_interval=1000,
             summary_interval=1000,
+            use_reverb_v2=samples,
         )
+
+    def _buffer(self):
+        buffer = agents.ReverbReplayBuffer(
+            self.agent.collect_data_spec, "replay", sequence_length=2, server_address=self.address
+        )
+        return buffer.as_dataset(sample_batch_size=_BATCH, num_steps=2).prefetch(2)
+
+    def _samples(self):
+        spec = tensor_spec.add_outer_dim(self.agent.collect_data_spec, 2)
+        dtypes = tf.nest.map_structure(lambda s: s.dtype, spec)
+        shapes = tf.nest.map_structure(lambda s: s.shape, spec)
+        return reverb.TrajectoryDataset(
+            self.address, "replay", dtypes, shapes, max_in_flight_samples_per_worker=8
+        ).batch(_BATCH)
 
 
 @pytest.fixture
@@ -120,4 +131,13 @@ def test_an_actor_feeds_a_learner_which_feeds_the_actor(setup):
     for copy, value in zip(copies["policy"], after, strict=True):
         np.testing.assert_array_equal(copy.numpy(), value)
     actor.run()
+    observer.close()
+
+
+def test_a_learner_of_replay_samples(setup):
+    actor, observer = setup.actor()
+    actor.run()
+    observer.flush()
+    loss = setup.learner(samples=True).run(iterations=2)
+    assert np.isfinite(loss.loss.numpy()) and setup.train_step.numpy() == 2
     observer.close()

@@ -122,10 +122,12 @@ class REVERB_TF_EXPORT TrajectoryWriter {
   // perhaps before these return; until then the writer must live, and nothing but Close() be
   // called. The returned function makes it come now, with CANCELLED. Once it has come with OK, the
   // next CreateItem for that table, or Flush with that `max_pending`, does not wait. Errors as of
-  // those.
-  virtual std::function<void()> PrepareItemAsync(const std::string& table,
+  // those. The signatures of a table that is not known yet are waited for as long as the server is
+  // tried, whatever the timeout.
+  virtual std::function<void()> PrepareItemAsync(const std::string& table, Duration timeout,
                                                  StatusCallback callback) = 0;
-  virtual std::function<void()> FlushAsync(int64_t max_pending, StatusCallback callback) = 0;
+  virtual std::function<void()> FlushAsync(int64_t max_pending, Duration timeout,
+                                           StatusCallback callback) = 0;
 
   // Flush(0), then a new episode. With `clear_buffers` every earlier reference expires. Nothing is
   // reset on error.
