@@ -64,7 +64,7 @@ class LearningCurve:
             mean = np.convolve(self._returns, window, mode="valid")
             axes.plot(steps[_AVERAGED - 1 :], mean, label=f"mean of {_AVERAGED}")
         axes.set(ylabel="return of an episode (with exploration)")
-        axes.legend(loc="upper left")
+        axes.legend(loc="lower right")
 
     def plot(self, path: str, title: str) -> None:
         """Writes a figure with nothing but the curve."""
