@@ -25,15 +25,25 @@ class SlowInfoTransport : public FakeTransport {
  public:
   CancelFunction GetServerInfo(std::function<void(Result<ServerInfo>)> callback) override {
     ++num_info_calls;
-    answer = std::move(callback);
-    return [this] { std::exchange(answer, nullptr)(CancelledError("cancelled")); };
+    answer_ = std::move(callback);
+    return [this] { Answer(CancelledError("cancelled")); };
   }
 
-  std::function<void(Result<ServerInfo>)> answer;
+  // Nothing happens when no call waits.
+  void Answer(Result<ServerInfo> info) {
+    if (answer_ == nullptr) return;
+    std::exchange(answer_, nullptr)(std::move(info));
+  }
+
+ private:
+  std::function<void(Result<ServerInfo>)> answer_;
 };
 
 class TrajectoryWriterAsyncTest : public WriterTest {
  protected:
+  // A wait that is still going on calls back now, while there is somebody to call.
+  ~TrajectoryWriterAsyncTest() override { writer_.reset(); }
+
   void StartWithItem() {
     Start(1, 1);
     ASSERT_TRUE(Append({1}).ok());
@@ -203,7 +213,7 @@ TEST_F(TrajectoryWriterAsyncTest, TheFirstItemOfATableWaitsForItsSignature) {
   EXPECT_EQ(slow_->num_info_calls, 0);
   writer_->PrepareItemAsync("t", kInfiniteDuration, Keep());
   EXPECT_FALSE(status_.has_value());
-  slow_->answer(info_);
+  slow_->Answer(info_);
   EXPECT_EQ(code(), StatusCode::kOk);
   status_.reset();
   writer_->PrepareItemAsync("t", kInfiniteDuration, Keep());
@@ -217,7 +227,7 @@ TEST_F(TrajectoryWriterAsyncTest, TheFirstItemOfATableWaitsForItsSignature) {
 TEST_F(TrajectoryWriterAsyncTest, ATableThatTheServerDoesNotHave) {
   StartLazily();
   writer_->PrepareItemAsync("other", kInfiniteDuration, Keep());
-  slow_->answer(info_);
+  slow_->Answer(info_);
   EXPECT_EQ(code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(status_->message(), HasSubstr("'other'"));
 }
