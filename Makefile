@@ -3,13 +3,14 @@
 # make test    installs what is missing, builds, runs every check (tools/check.sh)
 # make peer    makes .peer, the environment with dm-reverb 0.14.0 that the interoperability tests use when it exists
 # make tf-agents  makes .tf_agents and runs the tests that need TF-Agents, TF-Agents' own of its use of reverb among them
+# make matrix  builds the ops against TensorFlow 2.15 in an environment of its own and runs the tests of the graph side
 # make wheel   a wheel in dist/
 # make crash   kills a server that writes checkpoints, 200 times, and looks at what the next one loads
 # A second run does only what has changed.
 
 PYTHON := .venv/bin/python
 
-.PHONY: all install build demo test peer wheel crash tf-agents
+.PHONY: all install build demo test peer wheel crash tf-agents matrix
 
 all: build
 
@@ -31,6 +32,9 @@ peer: install
 
 tf-agents: build
 	@tools/tf_agents.sh
+
+matrix: install
+	@tools/matrix.sh
 
 crash: build
 	@$(PYTHON) -m tests.python_api.crash_loop --kills 200

@@ -16,6 +16,7 @@ import numpy as np
 
 from benchmarks import tables
 from benchmarks.bench import Bench, Figure
+from benchmarks.graph_cases import graph_insert_batch, graph_update, graph_update_batch
 from benchmarks.variable_cases import (
     pull_10MB,
     pull_10MB_eight,
@@ -338,6 +339,14 @@ ROWS = {
     ),
     "graph_writer_batch": Row(
         "the same, 16 environments", "items/s", (graph_writer_batch,), (graph_insert,)
+    ),
+    "graph_insert": _row("TFClient.insert of 400 B in a loop", "items/s", graph_insert),
+    "graph_insert_batch": Row(
+        "TFClient.insert_batch of 256", "items/s", (graph_insert_batch,), (graph_insert,)
+    ),
+    "graph_update": _row("sample 400 B and update it in a loop", "items/s", graph_update),
+    "graph_update_batch": Row(
+        "the same, 256 at a time", "items/s", (graph_update_batch,), (graph_update,)
     ),
     "push": _row("push 20 variables of 10 MB", "pushes/s", push_10MB),
     "push_large": _row("push 20 variables of 100 MB", "pushes/s", push_100MB),

@@ -38,7 +38,7 @@ InsertSession::InsertSession(std::shared_ptr<Endpoint> endpoint, FailureCallback
       keys_(keys),
       first_(first),
       next_(first),
-      retry_(endpoint_->options().patience) {}
+      retry_(endpoint_->options().patience, endpoint_->options().stop_patience) {}
 
 InsertSession::~InsertSession() = default;
 
@@ -324,7 +324,7 @@ void InsertSession::OnClosed(const Status& why) {
       failure = why;
     } else if (!entries_.empty()) {
       last_cause_ = why;
-      const auto when = retrying_ ? retry_.NextTry(now) : std::nullopt;
+      const auto when = retrying_ ? retry_.NextTry(now, why) : std::nullopt;
       if (when) {
         ScheduleReconnect(*when);
       } else {

@@ -17,20 +17,31 @@ namespace reverb_tf::client {
 // Counts failures in a row. Not thread-safe.
 class Retry {
  public:
-  explicit Retry(Duration patience) : patience_(patience) {}
+  // After a server has said that it stops, its successor is waited for no longer than
+  // `stop_patience`.
+  Retry(Duration patience, Duration stop_patience)
+      : patience_(patience), stop_patience_(stop_patience), limit_(patience) {}
 
   // Something came through: the next failure is the first one again.
   void Reset() {
     since_.reset();
+    stopped_ = false;
+    limit_ = patience_;
     pause_ = kFirstPause;
   }
 
   // After a failure at `now`: when to try again; nullopt when patience has run out since the first
   // failure.
-  std::optional<core::TimePoint> NextTry(core::TimePoint now) {
+  std::optional<core::TimePoint> NextTry(core::TimePoint now, const Status& cause) {
     if (!since_) since_ = now;
-    if (now - *since_ >= patience_) return std::nullopt;
-    const Duration pause = std::min<Duration>(pause_, patience_ - (now - *since_));
+    const Duration spent = now - *since_;
+    // What the server ends itself, it ends because it stops; a lost connection is UNAVAILABLE.
+    if (cause.code() == StatusCode::kCancelled && !stopped_) {
+      stopped_ = true;
+      if (stop_patience_ < limit_ - spent) limit_ = spent + stop_patience_;
+    }
+    if (spent >= limit_) return std::nullopt;
+    const Duration pause = std::min<Duration>(pause_, limit_ - spent);
     pause_ = std::min<Duration>(2 * pause_, kLongestPause);
     return now + pause;
   }
@@ -39,8 +50,9 @@ class Retry {
 
   // UNAVAILABLE, naming the server and the last cause.
   Status Exhausted(const std::string& address, const Status& cause) const {
-    return UnavailableError("Server " + address + " cannot be reached: " + cause.message() +
-                            " (tried again for " + DurationText(patience_) + ")");
+    return UnavailableError("Server " + address + (stopped_ ? " was stopped and" : "") +
+                            " cannot be reached: " + cause.message() + " (tried again for " +
+                            DurationText(limit_) + ")");
   }
 
  private:
@@ -48,6 +60,9 @@ class Retry {
   inline static constexpr Duration kLongestPause = std::chrono::seconds(1);
 
   const Duration patience_;
+  const Duration stop_patience_;
+  bool stopped_ = false;
+  Duration limit_;
   std::optional<core::TimePoint> since_;
   Duration pause_ = kFirstPause;
 };

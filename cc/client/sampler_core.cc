@@ -52,7 +52,7 @@ SamplerCore::SamplerCore(std::shared_ptr<Endpoint> endpoint, SamplerOptions opti
       stream_samples_(StreamSamples(options_)),
       capacity_(Capacity(options_)) {
   for (int64_t i = 0; i < NumWorkers(options_); ++i) {
-    workers_.emplace_back(endpoint_->options().patience);
+    workers_.emplace_back(endpoint_->options());
   }
 }
 
@@ -294,7 +294,7 @@ void SamplerCore::ScheduleRetry(size_t index, const Status& why) {
   const core::TimePoint now = endpoint_->clock()->Now();
   if (now - worker.since >= kHealthyStream) worker.retry.Reset();
   worker.last_cause = why;
-  const auto when = worker.retry.NextTry(now);
+  const auto when = worker.retry.NextTry(now, why);
   if (!when) return;
   worker.pausing = true;
   endpoint_->clock()->CallAt(*when, [weak = weak_from_this(), index] {

@@ -41,7 +41,8 @@ class SamplerCore : public std::enable_shared_from_this<SamplerCore> {
   class Subject;
 
   struct Worker {
-    explicit Worker(Duration patience) : retry(patience) {}
+    explicit Worker(const ClientOptions& options)
+        : retry(options.patience, options.stop_patience) {}
     std::shared_ptr<SampleStream> stream;
     std::shared_ptr<Transport> transport;  // of the stream
     uint64_t generation = 0;               // of the stream: events of older ones are ignored

@@ -66,7 +66,7 @@ class UnaryCall : public std::enable_shared_from_this<UnaryCall<R>> {
       : endpoint_(std::move(endpoint)),
         attempt_(std::move(attempt)),
         trouble_(std::move(trouble)),
-        retry_(endpoint_->options().patience),
+        retry_(endpoint_->options().patience, endpoint_->options().stop_patience),
         callback_(std::move(callback)) {}
 
   void Try() {
@@ -94,7 +94,7 @@ class UnaryCall : public std::enable_shared_from_this<UnaryCall<R>> {
     {
       MutexLock lock(&mu_);
       if (callback_ == nullptr) return;
-      when = retry_.NextTry(endpoint_->clock()->Now());
+      when = retry_.NextTry(endpoint_->clock()->Now(), status);
       if (!when) exhausted = retry_.Exhausted(endpoint_->address(), status);
       cancel_ = nullptr;
       pausing_ = when.has_value();

@@ -112,11 +112,11 @@ TEST_F(WaitTest, InterruptedIsAskedAndEndsTheWait) {
 }
 
 TEST(RetryTest, PausesGrowUntilPatienceEnds) {
-  Retry retry{seconds(5)};
+  Retry retry(seconds(5), seconds(1));
   core::TimePoint now;
   int tries = 0;
   Duration last = Duration::zero();
-  while (const auto next = retry.NextTry(now)) {
+  while (const auto next = retry.NextTry(now, UnavailableError("refused"))) {
     EXPECT_GT(*next, now);
     EXPECT_LE(*next - now, seconds(1));
     last = *next - now;
@@ -129,7 +129,23 @@ TEST(RetryTest, PausesGrowUntilPatienceEnds) {
   const Status status = retry.Exhausted("host:1", UnavailableError("refused"));
   EXPECT_EQ(status.message(), "Server host:1 cannot be reached: refused (tried again for 5 s)");
   retry.Reset();
-  EXPECT_EQ(*retry.NextTry(now) - now, milliseconds(10));
+  EXPECT_EQ(*retry.NextTry(now, UnavailableError("refused")) - now, milliseconds(10));
+}
+
+TEST(RetryTest, AServerThatSaidThatItStopsIsWaitedForLessLong) {
+  Retry retry(seconds(60), milliseconds(500));
+  core::TimePoint now;
+  now = *retry.NextTry(now, UnavailableError("lost"));
+  const core::TimePoint stopped = now;
+  now = *retry.NextTry(now, CancelledError("table 't' is closed"));
+  while (const auto next = retry.NextTry(now, UnavailableError("refused"))) now = *next;
+  EXPECT_EQ(now - stopped, milliseconds(500));
+  const Status status = retry.Exhausted("host:1", UnavailableError("refused"));
+  EXPECT_THAT(status.message(),
+              HasSubstr("Server host:1 was stopped and cannot be reached: refused"));
+  // Once something came through, a lost connection is one again.
+  retry.Reset();
+  for (int i = 0; i < 30; ++i) now = *retry.NextTry(now, UnavailableError("lost"));
 }
 
 TEST(KeySequenceTest, KeysCanBeTurnedBack) {

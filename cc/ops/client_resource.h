@@ -2,6 +2,7 @@
 #ifndef REVERB_TF_OPS_CLIENT_RESOURCE_H_
 #define REVERB_TF_OPS_CLIENT_RESOURCE_H_
 
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -11,12 +12,19 @@
 
 namespace reverb_tf::ops {
 
+// For clients of ops: what is blocked ends soon after its server was stopped.
+inline ClientOptions OpClientOptions() {
+  ClientOptions options;
+  options.stop_patience = std::chrono::milliseconds(500);
+  return options;
+}
+
 // One client, shared by all ops that hold the handle. Calls in flight hold a reference, so that
 // deleting the handle does not pull the client away from under them. Creating it does not connect.
 class ClientResource : public tensorflow::ResourceBase {
  public:
   explicit ClientResource(const std::string& address)
-      : client_(Client::Create(address)),
+      : client_(Client::Create(address, OpClientOptions())),
         samplers_(client_, /*timesteps=*/true),
         trajectory_samplers_(client_, /*timesteps=*/false) {}
 

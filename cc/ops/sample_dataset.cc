@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "cc/ops/client_resource.h"
 #include "cc/ops/sample_options.h"
 #include "cc/ops/timestep_iterator.h"
 #include "cc/ops/trajectory_iterator.h"
@@ -25,7 +26,7 @@ SampleDataset::SampleDataset(tensorflow::OpKernelContext* ctx, ElementKind kind,
       kind_(kind),
       table_(std::move(table)),
       options_(std::move(options)),
-      client_(Client::Create(server_address)) {}
+      client_(Client::Create(server_address, OpClientOptions())) {}
 
 std::unique_ptr<tensorflow::data::IteratorBase> SampleDataset::MakeIteratorInternal(
     const std::string& prefix) const {

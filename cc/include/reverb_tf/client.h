@@ -27,6 +27,9 @@ struct ClientOptions {
   // How long an unreachable server is tried again (calls, streams), before UNAVAILABLE with its
   // address and the last cause.
   Duration patience = std::chrono::seconds(60);
+  // How much of that remains once the server itself has ended a call or a stream, because it stops:
+  // so long its successor is waited for.
+  Duration stop_patience = std::chrono::seconds(60);
 };
 
 struct KeyWithPriority {
