@@ -33,10 +33,9 @@ class InserterTest : public testing::Test {
 
   core::FakeClock clock_;
   std::shared_ptr<FakeTransport> transport_ = std::make_shared<FakeTransport>();
-  std::shared_ptr<Inserter> inserter_ = std::make_shared<Inserter>(
-      std::make_shared<Endpoint>("fake:1", ClientOptions(), &clock_, [this] {
-        return Result<std::shared_ptr<Transport>>(transport_);
-      }));
+  std::shared_ptr<Inserter> inserter_ = std::make_shared<Inserter>(std::make_shared<Endpoint>(
+      "fake:1", ClientOptions(), &clock_,
+      [this] { return Result<std::shared_ptr<Transport>>(transport_); }));
   uint64_t last_chunk_ = 0;
   std::vector<Status> done_;
 };
