@@ -67,7 +67,7 @@ class TFTrajectoryWriter:
           max_chunk_length: steps stored together, 1 <= max_chunk_length <= num_keep_alive_refs; None: found while
             writing.
           validate_items: items are checked against the signatures of their tables.
-          patience: seconds for which a lost server is tried again.
+          patience: seconds for which a lost server is tried again; one that was stopped, at most half a second.
           ordered_with: handles of other resources (scalar resource tensors); in a `tf.function` the writer's ops run in
             order with the ops on those.
           shared_name: writers to one server with the same shared name are one writer, in every session of a process.

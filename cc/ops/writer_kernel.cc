@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "cc/ops/client_resource.h"
 #include "cc/ops/requested_spec.h"
 #include "cc/ops/tf_convert.h"
 #include "cc/ops/tf_version.h"
@@ -52,6 +53,7 @@ absl::Status ReadConfig(OpKernelConstruction* ctx, WriterConfig* config) {
     return absl::InvalidArgumentError("patience must be >= 0 seconds, got " +
                                       std::to_string(patience));
   }
+  config->client = OpClientOptions();
   config->client.patience =
       std::chrono::duration_cast<Duration>(std::chrono::duration<double>(std::min(patience, 1e9f)));
   config->writer.lazy_signatures = true;
