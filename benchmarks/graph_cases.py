@@ -8,7 +8,7 @@ from benchmarks import tables
 from benchmarks.bench import Bench, Figure
 
 _INSERTED = "insert_400B"
-_UPDATED = "update_400B"
+_UPDATED = "graph_400B"
 _BATCH = 256
 # Rounds of the loop in one run of the function, so that Python takes no part.
 _ROUNDS = 200

@@ -85,6 +85,8 @@ def make(reverb: ModuleType) -> list:
         signature = [tf.TensorSpec([floats_each], tf.float32)] * NUM_WEIGHTS
         tables.append(table(f"variables_{size}", uniform(), 1, signature))
     tables.append(table("update_400B", prioritized, FILLED["400B"], floats("400B")))
+    # Without a signature: dm-reverb's sample op takes it for that of a step, and `fill` writes sequences.
+    tables.append(table("graph_400B", prioritized, FILLED["400B"], None))
     return tables
 
 
