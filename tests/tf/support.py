@@ -23,13 +23,13 @@ def use_four_cpus() -> None:
 class Service:
     """A server on a free port, or `port`, with a client of it.
 
-    A client finds a server of its own process by `localhost:port` and calls it directly. By an address that is not one
-    of loopback it goes through gRPC; Linux takes 0.0.0.0 for this machine.
+    A client finds a server of its own process by `localhost:port` and calls it directly; by another name it goes
+    through gRPC.
     """
 
     def __init__(self, tables: Sequence[reverb.Table], in_process: bool, port: int | None = None):
         self.server = reverb.Server(tables=tables, port=port)
-        self.address = f"{'localhost' if in_process else '0.0.0.0'}:{self.server.port}"
+        self.address = f"{'' if in_process else 'dns:///'}localhost:{self.server.port}"
         self.client = reverb.Client(self.address)
 
     def write(self, table: str, values: Sequence[Any], length: int = 1, priority: float = 1.0):
