@@ -30,9 +30,9 @@ class SlowInfoTransport : public FakeTransport {
   }
 
   // Nothing happens when no call waits.
-  void Answer(Result<ServerInfo> info) {
+  void Answer(const Result<ServerInfo>& info) {
     if (answer_ == nullptr) return;
-    std::exchange(answer_, nullptr)(std::move(info));
+    std::exchange(answer_, nullptr)(info);
   }
 
  private:
