@@ -13,6 +13,11 @@
 #endif
 #include <numpy/arrayobject.h>
 
+#if defined(REVERB_TF_NUMPY_IMPORT) && !defined(NPY_2_0_API_VERSION)
+// The headers of numpy 1 call it otherwise.
+inline int PyArray_ImportNumPyAPI() { return _import_array(); }
+#endif
+
 namespace nb = nanobind;
 
 #endif  // REVERB_TF_PYTHON_NUMPY_API_H_
