@@ -32,4 +32,4 @@ export REVERB_TF_OUTPUT_BASE="${REVERB_TF_OUTPUT_BASE:-$REVERB_TF_CACHE/bazel-$(
 tools/build_in_place.sh "$copy/reverb_tf"
 cd "$copy"
 if [[ $# -eq 0 ]]; then set -- tests/tf; fi
-TF_CPP_MIN_LOG_LEVEL=2 "$old_python" -m pytest -q "$@"
+"$old_python" -m pytest -q "$@"
