@@ -56,8 +56,8 @@ class ReverbDataset(tf.compat.v1.data.Dataset):
     **Several servers.** Each has its own client, workers and depth, and samples are mixed as they come: servers that
     all have samples take turns. A server that cannot be reached, or stops, is reported in the log, again every
     minute, and tried again after pauses of 0.5 to 30 s while the others go on. When none has been reachable for 60 s
-    (or the only one), `tf.errors.UnavailableError` names them. An unknown table or data that do not fit are errors at
-    once.
+    (or the only one, or that one was stopped), `tf.errors.UnavailableError` names them. An unknown table or data that
+    do not fit are errors at once.
 
     **What is in flight.** Each server has at most `max_in_flight` items requested or buffered for an iterator (of
     several servers, one more each). They count as sampled, and are lost when the iterator goes. Without
@@ -111,8 +111,8 @@ class ReverbDataset(tf.compat.v1.data.Dataset):
             `weights_normalization` says, as float32 of shape `[batch]`. A number, a scalar tensor, or a scalar float
             `tf.Variable` (on the CPU, with a value when the dataset is made), which is read when a batch is made:
             anneal it by assigning. None: no weights.
-          weights_normalization: "batch": divided by the largest of the batch. "table": by the largest that any item of
-            the tables would have.
+          weights_normalization: "batch": divided by the largest of the batch. "table": by the largest that any item
+            would have, of the tables that samples came from so far.
           num_workers: concurrent streams of each server, which share `max_in_flight`. With one, items of one server
             come in the order in which the table picked them (a queue's order).
           max_in_flight: items that may be requested from each server or buffered; None: `2 * batch_size`, or 16

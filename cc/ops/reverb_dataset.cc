@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include "cc/ops/client_resource.h"
 #include "cc/ops/reverb_dataset_names.h"
 #include "cc/ops/reverb_iterator.h"
 #include "cc/ops/sample_options.h"
@@ -71,7 +72,7 @@ ReverbDataset::ReverbDataset(tensorflow::OpKernelContext* ctx,
       beta_(std::move(beta)),
       options_(std::move(options)),
       layout_(std::move(layout)) {
-  ClientOptions client_options;
+  ClientOptions client_options = OpClientOptions();
   if (addresses_.size() > 1) client_options.patience = kPatienceWithOneOfSeveral;
   for (const std::string address : addresses_)
     clients_.push_back(Client::Create(address, client_options));
