@@ -8,12 +8,11 @@ import numpy as np
 
 from examples.cartpole_dqn import network
 from examples.cartpole_dqn.config import Config
-from examples.common.episodes import play_episodes
+from examples.common.episodes import FINAL_SEED, play_episodes
 
 _VALIDATION_EPISODES = 5
-# First seeds of the episodes; nobody trains on these, and the two ranges do not meet.
+# First seed of the episodes; nobody trains on these, and the final evaluation does not meet them.
 _VALIDATION_SEED = 2_000_000
-_FINAL_SEED = 1_000_000
 
 
 def greedy_returns(weights: Sequence[np.ndarray], episodes: int, seed: int) -> list[float]:
@@ -52,5 +51,5 @@ class BestPolicy:
 
     def evaluate(self) -> list[float]:
         """Returns of the final evaluation's episodes."""
-        seed = _FINAL_SEED + 1_000 * self._config.seed
+        seed = FINAL_SEED + 1_000 * self._config.seed
         return greedy_returns(self._weights, self._config.evaluation_episodes, seed)

@@ -9,7 +9,6 @@ import time
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
 import numpy as np  # noqa: E402
-import tensorflow as tf  # noqa: E402
 import tqdm  # noqa: E402
 
 from examples.cartpole_dqn import network  # noqa: E402
@@ -17,11 +16,9 @@ from examples.cartpole_ppo.config import Config  # noqa: E402
 from examples.cartpole_ppo.learner import Learner  # noqa: E402
 from examples.cartpole_ppo.tables import make_server  # noqa: E402
 from examples.common import networks  # noqa: E402
-from examples.common.episodes import LearningCurve, conclusion, play_episodes  # noqa: E402
+from examples.common.command import run_command  # noqa: E402
+from examples.common.episodes import LearningCurve, conclude  # noqa: E402
 from examples.common.processes import ActorProcesses  # noqa: E402
-
-# First seed of the evaluation; nobody trains on it.
-_EVALUATION_SEED = 1_000_000
 
 
 def _train(learner: Learner, address: str, config: Config) -> LearningCurve:
@@ -58,26 +55,8 @@ def run(config: Config) -> float:
     def act(observation: np.ndarray) -> int:
         return int(networks.forward(weights, network.features(observation)).argmax())
 
-    seed = _EVALUATION_SEED + 1_000 * config.seed
-    returns = play_episodes("CartPole-v1", act, config.evaluation_episodes, seed)
-    curve.plot(config.plot, f"PPO on CartPole-v1, seed {config.seed}")
-    print(conclusion(returns, config.goal, config.plot))
-    return float(np.mean(returns))
-
-
-def main() -> int:
-    """The command. Exit code: 0 if the goal was reached, 1 if not, 130 after Ctrl-C."""
-    config = Config.from_flags()
-    # The networks are tiny: more threads would only take the cores from the collectors.
-    tf.config.threading.set_intra_op_parallelism_threads(1)
-    tf.config.threading.set_inter_op_parallelism_threads(1)
-    tf.random.set_seed(config.seed)
-    try:
-        return 0 if run(config) >= config.goal else 1
-    except KeyboardInterrupt:
-        print("Interrupted.", file=sys.stderr)
-        return 130
+    return conclude(config, curve, "PPO on CartPole-v1", "CartPole-v1", act)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_command(Config, run, threads=1))

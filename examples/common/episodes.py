@@ -14,6 +14,8 @@ matplotlib.use("Agg")  # Draws into files, needs no display.
 from matplotlib import pyplot  # noqa: E402
 
 _AVERAGED = 20
+# First seed of a final evaluation; nobody trains on it.
+FINAL_SEED = 1_000_000
 
 
 def play_episodes(
@@ -87,3 +89,26 @@ def conclusion(returns: list[float], goal: float, plot: str) -> str:
         f"Average return over {len(returns)} greedy episodes: {np.mean(returns):.1f} "
         f"(min {min(returns):.0f}, max {max(returns):.0f}; goal {goal:g}). Learning curve: {plot}"
     )
+
+
+def conclude(
+    config: Any,
+    curve: LearningCurve,
+    title: str,
+    environment_name: str,
+    act: Callable[[np.ndarray], Any],
+) -> float:
+    """Evaluates a policy, writes the learning curve and says the result; returns the average return.
+
+    Args:
+      config: settings with `seed`, `goal`, `plot` and `evaluation_episodes`.
+      curve: of the training.
+      title: of the figure, without the seed.
+      environment_name: in which is evaluated.
+      act: the greedy policy.
+    """
+    seed = FINAL_SEED + 1_000 * config.seed
+    returns = play_episodes(environment_name, act, config.evaluation_episodes, seed)
+    curve.plot(config.plot, f"{title}, seed {config.seed}")
+    print(conclusion(returns, config.goal, config.plot))
+    return float(np.mean(returns))

@@ -7,12 +7,12 @@ import sys
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
-import tensorflow as tf  # noqa: E402
 
 import reverb_tf as reverb  # noqa: E402
 from examples.cartpole_dqn import replay  # noqa: E402
 from examples.cartpole_dqn.evaluation import BestPolicy  # noqa: E402
 from examples.cartpole_dqn.report import Report, conclude  # noqa: E402
+from examples.common.command import run_command  # noqa: E402
 from examples.in_graph_dqn.agent import Agent  # noqa: E402
 from examples.in_graph_dqn.config import Config  # noqa: E402
 
@@ -49,19 +49,5 @@ def run(config: Config) -> float:
     return conclude(config, report, best)
 
 
-def main() -> int:
-    """The command. Exit code: 0 if the goal was reached, 1 if not, 130 after Ctrl-C."""
-    config = Config.from_flags()
-    # The networks are tiny: more threads would only wait for each other.
-    tf.config.threading.set_intra_op_parallelism_threads(1)
-    tf.config.threading.set_inter_op_parallelism_threads(2)
-    tf.random.set_seed(config.seed)
-    try:
-        return 0 if run(config) >= config.goal else 1
-    except KeyboardInterrupt:
-        print("Interrupted.", file=sys.stderr)
-        return 130
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_command(Config, run, threads=2))

@@ -47,13 +47,14 @@ class Agent:
         self._env_steps = tf.Variable(0, dtype=tf.int64)
         # As many kinds of players as there are environments, from careful to bold.
         self._epsilons = tf.constant(config.epsilon * 10.0 ** np.linspace(0.0, 1.0, n), tf.float32)
-        dataset = reverb.TrajectoryDataset.from_table_signature(
-            server_address=address,
-            table=REPLAY,
+        dataset = reverb.ReverbDataset.from_table_signature(
+            address,
+            REPLAY,
+            config.batch_size,
             # What is fetched ahead was drawn under older priorities: fetch no more than is needed.
-            max_in_flight_samples_per_worker=2 * config.batch_size,
+            max_staleness=2 * config.batch_size,
         )
-        self._iterator = iter(dataset.batch(config.batch_size, drop_remainder=True))
+        self._iterator = iter(dataset)
 
     @property
     def step(self) -> int:

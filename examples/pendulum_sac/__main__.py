@@ -8,11 +8,11 @@ import sys
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
 import numpy as np  # noqa: E402
-import tensorflow as tf  # noqa: E402
 import tqdm  # noqa: E402
 
 import reverb_tf as reverb  # noqa: E402
-from examples.common.episodes import LearningCurve, conclusion, play_episodes  # noqa: E402
+from examples.common.command import run_command  # noqa: E402
+from examples.common.episodes import LearningCurve, conclude  # noqa: E402
 from examples.common.processes import ActorProcesses  # noqa: E402
 from examples.common.reports import EPISODES, told_episodes  # noqa: E402
 from examples.pendulum_sac import policy, tables  # noqa: E402
@@ -21,8 +21,6 @@ from examples.pendulum_sac.learner import Learner  # noqa: E402
 
 # Gradient steps of one call of the tf.function; the policy is published after each.
 _STEPS_PER_CALL = 50
-# First seed of the evaluation; nobody trains on it.
-_EVALUATION_SEED = 1_000_000
 
 
 def _train(learner: Learner, server_tables: dict, address: str, config: Config) -> LearningCurve:
@@ -59,26 +57,8 @@ def run(config: Config) -> float:
     def act(observation: np.ndarray) -> np.ndarray:
         return policy.MAX_TORQUE * policy.greedy_action(weights, observation)
 
-    seed = _EVALUATION_SEED + 1_000 * config.seed
-    returns = play_episodes("Pendulum-v1", act, config.evaluation_episodes, seed)
-    curve.plot(config.plot, f"SAC on Pendulum-v1, seed {config.seed}")
-    print(conclusion(returns, config.goal, config.plot))
-    return float(np.mean(returns))
-
-
-def main() -> int:
-    """The command. Exit code: 0 if the goal was reached, 1 if not, 130 after Ctrl-C."""
-    config = Config.from_flags()
-    # The networks are tiny: more threads would only take the cores from the actor.
-    tf.config.threading.set_intra_op_parallelism_threads(1)
-    tf.config.threading.set_inter_op_parallelism_threads(2)
-    tf.random.set_seed(config.seed)
-    try:
-        return 0 if run(config) >= config.goal else 1
-    except KeyboardInterrupt:
-        print("Interrupted.", file=sys.stderr)
-        return 130
+    return conclude(config, curve, "SAC on Pendulum-v1", "Pendulum-v1", act)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_command(Config, run, threads=2))
