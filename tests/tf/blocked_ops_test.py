@@ -12,14 +12,14 @@ from tensorflow.python.eager import cancellation
 
 import reverb_tf as reverb
 from tests.python_api.support import RemoteServer
-from tests.tf.support import dataset_of, uniform_table, wait_until_blocked
+from tests.tf.support import dataset_of, reverb_dataset_of, uniform_table, wait_until_blocked
 
 v1 = tf.compat.v1
 
 # Ops that wait for the table's rate limiter, and, as nothing listens on that address, ops that only wait for a server.
 OF_TABLES = ["sample", "sample_batch", "sample_trajectory", "insert", "insert_batch"]
 OF_SERVERS = ["update_priorities", "delete"]
-DATASETS = ["TimestepDataset", "TrajectoryDataset"]
+DATASETS = ["TimestepDataset", "TrajectoryDataset", "ReverbDataset"]
 ABSENT = "127.0.0.1:1"
 
 ONE = np.ones([1], np.float64)
@@ -42,6 +42,13 @@ def blocked_op(kind, address):
     if kind == "update_priorities":
         return client.update_priorities("dist", keys, ONE)
     return client.delete("dist", keys)
+
+
+def blocked_iterator(kind, service):
+    """An iterator of an empty table."""
+    if kind == "ReverbDataset":
+        return iter(reverb_dataset_of(service, batch_size=2))
+    return iter(dataset_of(service, kind=getattr(reverb, kind)))
 
 
 @pytest.fixture
@@ -98,7 +105,7 @@ def check_stopped(address, stop, in_thread, kind):
     """A guard far below the minute for which a client tries to reach a server that is lost."""
     if kind in DATASETS:
         service = type("", (), {"address": address})
-        iterator = iter(dataset_of(service, kind=getattr(reverb, kind)))
+        iterator = blocked_iterator(kind, service)
         blocked = in_thread(lambda: next(iterator))
     else:
         blocked = in_thread(lambda: blocked_op(kind, address))
@@ -113,11 +120,11 @@ import sys
 import numpy as np
 import reverb_tf as reverb
 from tests.tf import support
-from tests.tf.blocked_ops_test import DATASETS, OF_SERVERS, OF_TABLES, blocked_op
+from tests.tf.blocked_ops_test import DATASETS, OF_SERVERS, OF_TABLES, blocked_iterator, blocked_op
 tables = [support.uniform_table("dist"), reverb.Table.queue("full", 1)]
 service = support.Service(tables, in_process=sys.argv[1] == "in-process")
 service.client.insert([np.int64(0)], {"full": 1.0})
-iterators = [iter(support.dataset_of(service, kind=getattr(reverb, kind))) for kind in DATASETS]
+iterators = [blocked_iterator(kind, service) for kind in DATASETS]
 calls = [support.Call(lambda i=i: next(i)) for i in iterators]
 calls += [support.Call(lambda k=k: blocked_op(k, service.address)) for k in OF_TABLES + OF_SERVERS]
 for call in calls:

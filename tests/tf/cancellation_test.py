@@ -6,7 +6,7 @@ import tensorflow as tf
 from tensorflow.python.eager import cancellation
 
 import reverb_tf as reverb
-from tests.tf.support import dataset_of, uniform_table, wait_until_blocked
+from tests.tf.support import check_closed_session, dataset_of, uniform_table, wait_until_blocked
 
 v1 = tf.compat.v1
 
@@ -34,29 +34,11 @@ def sample_op(service):
 @pytest.mark.parametrize("workers", [1, 3])
 def test_session_closed_while_get_next_is_blocked(service, kind, graph, in_thread, workers):
     dataset = dataset_of(service, kind=kind, num_workers_per_iterator=workers)
-    iterator = v1.data.make_initializable_iterator(dataset)
-    element = iterator.get_next()
-    session = v1.Session()
-    session.run(iterator.initializer)
-    blocked = in_thread(lambda: session.run(element))
-    wait_until_blocked(blocked)
-    session.close()
-    with pytest.raises(tf.errors.CancelledError):
-        blocked.result(timeout=10)
+    check_closed_session(dataset, in_thread)
 
 
 def test_session_closed_while_a_prefetched_get_next_is_blocked(service, kind, graph, in_thread):
-    iterator = v1.data.make_initializable_iterator(
-        dataset_of(service, kind=kind).batch(2).prefetch(1)
-    )
-    element = iterator.get_next()
-    session = v1.Session()
-    session.run(iterator.initializer)
-    blocked = in_thread(lambda: session.run(element))
-    wait_until_blocked(blocked)
-    session.close()
-    with pytest.raises(tf.errors.CancelledError):
-        blocked.result(timeout=10)
+    check_closed_session(dataset_of(service, kind=kind).batch(2).prefetch(1), in_thread)
 
 
 def test_session_closed_while_a_sample_op_is_blocked(service, graph, in_thread):

@@ -23,13 +23,14 @@ def use_four_cpus() -> None:
 class Service:
     """A server on a free port, or `port`, with a client of it.
 
-    A client finds a server of its own process by `localhost:port` and calls it directly; by another name it goes
-    through gRPC.
+    A client finds a server of its own process by `localhost:port` and calls it directly. By an address that is not one
+    of loopback it goes through gRPC; Linux takes 0.0.0.0 for this machine.
     """
 
     def __init__(self, tables: Sequence[reverb.Table], in_process: bool, port: int | None = None):
         self.server = reverb.Server(tables=tables, port=port)
-        self.address = f"{'' if in_process else 'dns:///'}localhost:{self.server.port}"
+        host = "localhost" if in_process else "0.0.0.0"
+        self.address = f"{host}:{self.server.port}"
         self.client = reverb.Client(self.address)
 
     def write(self, table: str, values: Sequence[Any], length: int = 1, priority: float = 1.0):
@@ -74,6 +75,30 @@ class Call:
         if self._error is not None:
             raise self._error
         return self._value
+
+
+def check_closed_session(dataset: Any, in_thread: Callable[..., Call]) -> None:
+    """Closing a v1 session ends its get_next, which blocks. To be called inside a graph."""
+    iterator = tf.compat.v1.data.make_initializable_iterator(dataset)
+    element = iterator.get_next()
+    session = tf.compat.v1.Session()
+    session.run(iterator.initializer)
+    blocked = in_thread(lambda: session.run(element))
+    wait_until_blocked(blocked)
+    session.close()
+    try:
+        blocked.result(timeout=10)
+    except tf.errors.CancelledError:
+        return
+    raise AssertionError("get_next was not cancelled")
+
+
+def inside_another(combine: str, inner: Callable[[Any], Any]) -> Any:
+    """The elements of `inner`, made three times by flat_map or interleave."""
+    outer = tf.data.Dataset.range(3)
+    if combine == "flat_map":
+        return outer.flat_map(inner)
+    return outer.interleave(inner, cycle_length=3, num_parallel_calls=2, deterministic=False)
 
 
 def wait_until_blocked(call: Call, seconds: float = 0.5):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import reverb_tf as reverb
 from tests.tf import support
-from tests.tf.support import as_list, first, uniform_table
+from tests.tf.support import as_list, first, inside_another, uniform_table
 
 v1 = tf.compat.v1
 
@@ -185,15 +185,7 @@ def test_in_a_function(service):
 @pytest.mark.parametrize("combine", ["flat_map", "interleave"])
 def test_inside_another_dataset(service, combine):
     write_episode(service, "dist", 2)
-    outer = tf.data.Dataset.range(3)
-
-    def inner(_):
-        return steps_of(service, max_samples=2)
-
-    if combine == "flat_map":
-        dataset = outer.flat_map(inner)
-    else:
-        dataset = outer.interleave(inner, cycle_length=3, num_parallel_calls=2, deterministic=False)
+    dataset = inside_another(combine, lambda _: steps_of(service, max_samples=2))
     assert sorted(as_list(e.data["x"] for e in dataset)) == [0] * 6 + [1] * 6
 
 

@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 import reverb_tf as reverb
-from tests.tf.support import as_list, dataset_of, first, uniform_table
+from tests.tf.support import as_list, dataset_of, first, inside_another, uniform_table
 
 v1 = tf.compat.v1
 
@@ -137,15 +137,7 @@ def test_in_a_function(service):
 @pytest.mark.parametrize("combine", ["flat_map", "interleave"])
 def test_inside_another_dataset(service, combine):
     service.write("dist", range(10))
-    outer = tf.data.Dataset.range(3)
-
-    def inner(_):
-        return dataset_of(service, max_samples=2)
-
-    if combine == "flat_map":
-        dataset = outer.flat_map(inner)
-    else:
-        dataset = outer.interleave(inner, cycle_length=3, num_parallel_calls=2, deterministic=False)
+    dataset = inside_another(combine, lambda _: dataset_of(service, max_samples=2))
     assert len(list(dataset)) == 6
 
 
