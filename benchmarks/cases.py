@@ -194,6 +194,17 @@ def _batches(bench: Bench, address: str, size: str, batch: int) -> Iterator[Figu
     return _elements(bench, iter(dataset), batch)
 
 
+def _in_process(bench: Bench, elements: Callable[..., Iterator[Figure]]) -> Iterator[Figure]:
+    """Of items of 400 B of a server in the client's process."""
+    server = bench.reverb.Server(tables.make(bench.reverb))
+    try:
+        address = f"localhost:{server.port}"
+        tables.fill(bench.reverb.Client(address), "sample_400B", "400B")
+        yield from elements(bench, address, "400B", _BATCH)
+    finally:
+        server.stop()
+
+
 def dataset_400B(bench: Bench) -> Iterator[Figure]:  # noqa: N802
     """Dataset with .batch(256), items of 400 B, items a second."""
     tables.fill(bench.client(), "sample_400B", "400B")
@@ -208,13 +219,7 @@ def dataset_400kB(bench: Bench) -> Iterator[Figure]:  # noqa: N802
 
 def dataset_in_process(bench: Bench) -> Iterator[Figure]:
     """Dataset with .batch(256), items of 400 B, of a server in the same process, items a second."""
-    server = bench.reverb.Server(tables.make(bench.reverb))
-    try:
-        address = f"localhost:{server.port}"
-        tables.fill(bench.reverb.Client(address), "sample_400B", "400B")
-        yield from _dataset(bench, address, "400B", _BATCH)
-    finally:
-        server.stop()
+    return _in_process(bench, _dataset)
 
 
 def dataset_400kB_small(bench: Bench) -> Iterator[Figure]:  # noqa: N802
@@ -237,13 +242,7 @@ def batches_400kB(bench: Bench) -> Iterator[Figure]:  # noqa: N802
 
 def batches_in_process(bench: Bench) -> Iterator[Figure]:
     """ReverbDataset of batches of 256 items of 400 B of a server in the same process."""
-    server = bench.reverb.Server(tables.make(bench.reverb))
-    try:
-        address = f"localhost:{server.port}"
-        tables.fill(bench.reverb.Client(address), "sample_400B", "400B")
-        yield from _batches(bench, address, "400B", _BATCH)
-    finally:
-        server.stop()
+    return _in_process(bench, _batches)
 
 
 def client_sample(bench: Bench) -> Iterator[Figure]:
