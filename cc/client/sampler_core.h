@@ -20,10 +20,11 @@
 
 namespace reverb_tf::client {
 
-// Each worker has at most one stream with at most one request. A request reserves room for a whole
-// batch first, and room becomes free only as samples are returned: with one worker the next batch
-// is asked for when the last sample of the one before is handed out. What a request does not
-// deliver is given back, so that exactly max_samples are taken.
+// Each worker has at most one stream with at most one request. A request reserves its room first (a
+// whole in-flight depth, or half of it with request_ahead), and room becomes free only as samples
+// are returned: with one worker the next one is sent when the last sample of the one before is
+// handed out, or the last of its first half. What a request does not deliver is given back, so that
+// exactly max_samples are taken.
 //
 // Thread-safe. See Sampler for the meaning of the calls.
 class SamplerCore : public std::enable_shared_from_this<SamplerCore> {

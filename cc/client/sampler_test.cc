@@ -21,6 +21,7 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 constexpr char kTimeoutText[] =
@@ -107,6 +108,33 @@ TEST_F(SamplerTest, NextBatchIsAskedForWhenTheLastSampleIsReturned) {
     EXPECT_EQ(transport_->sample_stream().requests.size(), static_cast<size_t>(round));
     EXPECT_TRUE(TryNext().ok());
   }
+}
+
+TEST_F(SamplerTest, RequestAheadAsksWhenHalfOfTheDepthIsFree) {
+  SamplerOptions options = Options(16, 5);
+  options.request_ahead = true;
+  Start(options);
+  EXPECT_FALSE(TryNext().ok());
+  transport_->sample_stream().Deliver(Items(5));
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(TryNext().ok());
+  EXPECT_THAT(Asked(transport_->sample_stream()), ElementsAre(5));
+  EXPECT_TRUE(TryNext().ok());
+  EXPECT_THAT(Asked(transport_->sample_stream()), ElementsAre(5, 3));
+  // One request at a time: what became free meanwhile is asked for with the next.
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(TryNext().ok());
+  transport_->sample_stream().Deliver(Items(2));
+  EXPECT_THAT(Asked(transport_->sample_stream()), ElementsAre(5, 3));
+  EXPECT_TRUE(TryNext().ok());
+  transport_->sample_stream().Deliver(Items(1));
+  EXPECT_THAT(Asked(transport_->sample_stream()), ElementsAre(5, 3, 3));
+  // And never more than max_samples.
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(TryNext().ok());
+  for (const int delivered : {3, 3, 2}) {
+    transport_->sample_stream().Deliver(Items(delivered));
+    for (int i = 0; i < delivered; ++i) EXPECT_TRUE(TryNext().ok());
+  }
+  EXPECT_EQ(TryNext().code(), StatusCode::kOutOfRange);
+  EXPECT_THAT(Asked(transport_->sample_stream()), ElementsAre(5, 3, 3, 3, 2));
 }
 
 TEST_F(SamplerTest, RequestsNeverExceedMaxSamples) {

@@ -116,6 +116,7 @@ SamplerOptions ReverbDataset::MakeSamplerOptions() const {
   options.num_workers = std::min(options_.num_workers, in_flight);
   options.max_in_flight_samples_per_worker = in_flight / options.num_workers;
   options.max_samples_per_stream = options_.max_samples_per_stream;
+  options.request_ahead = true;
   if (options_.rate_limiter_timeout_ms != -1)
     options.rate_limiter_timeout = std::chrono::milliseconds(options_.rate_limiter_timeout_ms);
   return options;

@@ -28,6 +28,10 @@ struct SamplerOptions {
   // taken from the table ahead of its caller (the in-flight option is then only an upper bound),
   // and no server is contacted before.
   bool on_demand = false;
+  // False: a worker asks for a whole in-flight depth at a time, once it has room for it, so that a
+  // table has given multiples of it. True: as soon as half of it is free, so that the server works
+  // while the other half is consumed.
+  bool request_ahead = false;
   // How long one request may wait in the table for the rate limiter. 0: not at all (on every path).
   Duration rate_limiter_timeout = kInfiniteDuration;
 
@@ -66,7 +70,9 @@ class REVERB_TF_EXPORT Sampler {
   virtual Result<Sample> Next(const WaitOptions& wait) = 0;
 
   // The same without blocking, for n samples: the callback is called n times, from any thread,
-  // possibly before this returns. What an on-demand sampler lacks is asked for at once.
+  // possibly before this returns, and by several threads at a time: samples of one call may
+  // overtake each other, unless the sampler is on demand and has one worker. What an on-demand
+  // sampler lacks is asked for at once.
   virtual void NextAsync(int64_t n, Callback callback) = 0;
   void NextAsync(Callback callback) { NextAsync(1, std::move(callback)); }
 
