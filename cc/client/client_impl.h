@@ -51,6 +51,7 @@ class ClientImpl : public Client {
                                        const WaitOptions& wait) override;
   std::function<void()> InsertAsync(const TensorView* values, int32_t n,
                                     std::vector<TableAndPriority> targets,
+                                    std::shared_ptr<const void> owner,
                                     KeysCallback callback) override;
   std::function<void()> InsertBatchAsync(const TensorView* values, int32_t n,
                                          const std::string& table, std::vector<double> priorities,
@@ -84,7 +85,8 @@ class ClientImpl : public Client {
   Status WithoutCall(const char* name) const;
   // client_inserts.cc
   CancelFunction InsertStep(const TensorView* values, int32_t n,
-                            std::vector<TableAndPriority> targets, KeysCallback callback,
+                            std::vector<TableAndPriority> targets,
+                            std::shared_ptr<const void> owner, KeysCallback callback,
                             std::shared_ptr<CallTrouble> trouble);
   // Makes the request when the signatures of the tables are there, and inserts it.
   CancelFunction StartInsert(const std::vector<std::string>& tables,

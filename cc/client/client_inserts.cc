@@ -108,23 +108,26 @@ Result<std::vector<uint64_t>> ClientImpl::Insert(const TensorView* values, int32
   for (size_t i = 0; i < targets.size(); ++i) what += (i > 0 ? "', '" : "") + targets[i].table;
   CallSubject subject(endpoint_.get(), what + "'", TableNames(targets));
   return Await<R>(endpoint_->clock(), wait, &subject, [&](std::function<void(R)> done) {
-    return InsertStep(values, n, targets, std::move(done), subject.trouble());
+    return InsertStep(values, n, targets, nullptr, std::move(done), subject.trouble());
   });
 }
 
 std::function<void()> ClientImpl::InsertAsync(const TensorView* values, int32_t n,
                                               std::vector<TableAndPriority> targets,
+                                              std::shared_ptr<const void> owner,
                                               KeysCallback callback) {
-  return InsertStep(values, n, std::move(targets), std::move(callback), nullptr);
+  return InsertStep(values, n, std::move(targets), std::move(owner), std::move(callback), nullptr);
 }
 
 CancelFunction ClientImpl::InsertStep(const TensorView* values, int32_t n,
-                                      std::vector<TableAndPriority> targets, KeysCallback callback,
+                                      std::vector<TableAndPriority> targets,
+                                      std::shared_ptr<const void> owner, KeysCallback callback,
                                       std::shared_ptr<CallTrouble> trouble) {
   Status status = endpoint_->fork_guard().Check();
   if (status.ok()) status = CheckTargets(n, targets);
-  Result<core::TrajectoryRef> step =
-      status.ok() ? parts_->encoder.Encode(values, n) : Result<core::TrajectoryRef>(status);
+  Result<core::TrajectoryRef> step = status.ok()
+                                         ? parts_->encoder.Encode(values, n, std::move(owner))
+                                         : Result<core::TrajectoryRef>(status);
   if (!step.ok()) {
     callback(step.status());
     return [] {};

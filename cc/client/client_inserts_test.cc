@@ -1,7 +1,9 @@
 // InsertBatchAsync and DeleteAsync against a server, in process and over gRPC.
+#include <algorithm>
 #include <cmath>
 #include <future>
 #include <numeric>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -149,6 +151,71 @@ TEST_P(ClientInsertsTest, CancelledBatchComesBack) {
   auto batch = StartBatch({rows->view()}, "q", {1, 1, 1, 1, 1});
   cancel_();
   EXPECT_EQ(batch.get().status().code(), StatusCode::kCancelled);
+}
+
+// Numbers that do not compress, wiped when the client lets go of them.
+struct OwnedNoise {
+  explicit OwnedNoise(uint64_t seed, int64_t n = 100'000) : numbers(n), dims{n} {
+    std::mt19937_64 rng(seed);
+    for (int64_t& number : numbers) number = static_cast<int64_t>(rng());
+    owner = std::shared_ptr<const void>(&numbers, [this](const void*) {
+      std::fill(numbers.begin(), numbers.end(), 0);
+      released.set_value();
+    });
+  }
+  TensorView view() const {
+    TensorView view;
+    view.dtype = DType::kInt64;
+    view.rank = 1;
+    view.dims = dims.data();
+    view.data = numbers.data();
+    return view;
+  }
+
+  std::vector<int64_t> numbers;
+  const std::vector<int64_t> dims;
+  std::promise<void> released;
+  std::shared_ptr<const void> owner;
+};
+
+TEST_P(ClientInsertsTest, ArraysWithAnOwnerAreReadWhileItIsHeld) {
+  Start({QueueOptions("q", 100), UniformOptions("u")});
+  SamplerOptions options;
+  options.table = "q";
+  const auto sampler = client_->NewSampler(options).value();
+  for (uint64_t i = 0; i < 6; ++i) {
+    OwnedNoise noise(i);
+    const std::vector<int64_t> numbers = noise.numbers;
+    const auto small = Scalar(static_cast<int64_t>(i));
+    const TensorView values[] = {small->view(), noise.view()};
+    std::promise<Result<Keys>> keys;
+    client_->InsertAsync(values, 2, {{"q", 1}, {"u", 1}}, std::move(noise.owner),
+                         [&](Result<Keys> result) { keys.set_value(std::move(result)); });
+    ASSERT_EQ(keys.get_future().get().value().size(), 2u);
+    noise.released.get_future().wait();
+    const Sample sample = sampler->Next(Soon()).value();
+    std::vector<int64_t> read(numbers.size());
+    ASSERT_TRUE(sample.ReadColumn(1, read.data(), read.size() * sizeof(int64_t)).ok());
+    EXPECT_TRUE(read == numbers);
+  }
+}
+
+TEST_P(ClientInsertsTest, ACancelledInsertLetsGoOfItsOwner) {
+  Start({QueueOptions("q", 1)});
+  OwnedNoise first(1);
+  OwnedNoise second(2);
+  OwnedNoise* const noises[] = {&first, &second};
+  for (OwnedNoise* noise : noises) {
+    const TensorView value = noise->view();
+    std::promise<Result<Keys>> keys;
+    const auto cancel =
+        client_->InsertAsync(&value, 1, {{"q", 1}}, std::move(noise->owner),
+                             [&](Result<Keys> result) { keys.set_value(std::move(result)); });
+    if (noise == &second) cancel();
+    EXPECT_EQ(keys.get_future().get().ok(), noise == &first);
+  }
+  client_.reset();
+  for (OwnedNoise* noise : noises) noise->released.get_future().wait();
 }
 
 TEST_P(ClientInsertsTest, DeleteCountsWhatWasThere) {

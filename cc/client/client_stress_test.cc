@@ -92,8 +92,8 @@ class ClientStressTest : public testing::TestWithParam<Path> {
       const auto first = Scalar(5);
       const auto second = Scalar(-5);
       const TensorView values[] = {first->view(), second->view()};
-      const auto cancel =
-          client_->InsertAsync(values, 2, {{"other", 1}}, [](Result<std::vector<uint64_t>>) {});
+      const auto cancel = client_->InsertAsync(values, 2, {{"other", 1}}, nullptr,
+                                               [](Result<std::vector<uint64_t>>) {});
       cancel();
     }
   }

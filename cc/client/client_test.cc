@@ -270,12 +270,13 @@ TEST_P(ClientTest, AsyncCallsComeBack) {
     });
   }
   const auto array = Scalar(3);
-  client_->InsertAsync(&array->view(), 1, {{"a", 1}}, [&](Result<std::vector<uint64_t>> keys) {
-    EXPECT_TRUE(keys.ok()) << keys.status().ToString();
-    std::lock_guard<std::mutex> lock(mu);
-    ++done;
-    changed.notify_all();
-  });
+  client_->InsertAsync(&array->view(), 1, {{"a", 1}}, nullptr,
+                       [&](Result<std::vector<uint64_t>> keys) {
+                         EXPECT_TRUE(keys.ok()) << keys.status().ToString();
+                         std::lock_guard<std::mutex> lock(mu);
+                         ++done;
+                         changed.notify_all();
+                       });
   std::unique_lock<std::mutex> lock(mu);
   EXPECT_TRUE(changed.wait_for(lock, std::chrono::seconds(60), [&] { return done == 6; }));
 }
@@ -286,7 +287,7 @@ TEST_P(ClientTest, CancelledInsertComesBack) {
   Status status;
   const auto array = Scalar(3);
   const auto cancel =
-      client_->InsertAsync(&array->view(), 1, {{"q", 1}},
+      client_->InsertAsync(&array->view(), 1, {{"q", 1}}, nullptr,
                            [&](Result<std::vector<uint64_t>> keys) { status = keys.status(); });
   cancel();
   EXPECT_EQ(status.code(), StatusCode::kCancelled);

@@ -48,6 +48,12 @@ void GrpcStream::OnReadDone(bool ok) {
 }
 
 void GrpcStream::OnWriteDone(bool ok) {
+  grpc::ByteBuffer sent;  // released without the lock
+  {
+    MutexLock lock(&mu_);
+    sent_.Swap(&sent);
+  }
+  sent.Clear();
   if (!ok) return;  // the read fails too
   HandleWritten();
 }

@@ -145,7 +145,8 @@ int64_t SamplerCore::RequestSize(const Worker& worker) const {
   const int64_t depth = options_.max_in_flight_samples_per_worker;
   const int64_t room = capacity_ - reserved_;
   if (room < (options_.request_ahead ? (depth + 1) / 2 : depth)) return 0;
-  int64_t n = std::min({depth, room, worker.stream_left > 0 ? worker.stream_left : stream_samples_});
+  int64_t n =
+      std::min({depth, room, worker.stream_left > 0 ? worker.stream_left : stream_samples_});
   if (options_.max_samples != -1) n = std::min(n, options_.max_samples - claimed_);
   if (options_.on_demand) n = std::min(n, Demand());
   return std::max<int64_t>(n, 0);

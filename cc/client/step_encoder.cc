@@ -30,7 +30,8 @@ void StepEncoder::ReturnAdvisors(Advisors advisors) {
   advisors_[n].swap(advisors);
 }
 
-Result<core::TrajectoryRef> StepEncoder::Encode(const TensorView* values, int32_t n) {
+Result<core::TrajectoryRef> StepEncoder::Encode(const TensorView* values, int32_t n,
+                                                std::shared_ptr<const void> owner) {
   std::vector<TensorView> rows(values, values + n);
   std::vector<int64_t> dims;
   size_t total_rank = n;
@@ -59,7 +60,7 @@ Result<core::TrajectoryRef> StepEncoder::Encode(const TensorView* values, int32_
       slices[column] = {static_cast<uint32_t>(chunks.size()), 0, 1, static_cast<int32_t>(i)};
     }
     REVERB_TF_ASSIGN_OR_RETURN(core::ChunkRef chunk,
-                               EncodeGroup(episode_id, 1, rows, group, &advisors));
+                               EncodeGroup(episode_id, 1, rows, group, owner, &advisors));
     chunks.push_back(std::move(chunk));
   }
   ReturnAdvisors(std::move(advisors));
@@ -83,6 +84,7 @@ std::vector<std::vector<int32_t>> StepEncoder::Group(const std::vector<TensorVie
 Result<core::ChunkRef> StepEncoder::EncodeGroup(uint64_t episode_id, int32_t num_rows,
                                                 const std::vector<TensorView>& columns,
                                                 const std::vector<int32_t>& group,
+                                                std::shared_ptr<const void> owner,
                                                 Advisors* advisors) {
   core::Chunk::Header header;
   header.episode_id = episode_id;
@@ -99,7 +101,9 @@ Result<core::ChunkRef> StepEncoder::EncodeGroup(uint64_t episode_id, int32_t num
     own.push_back((*advisors)[column]);
   }
   Result<core::ChunkRef> chunk =
-      wire::EncodeChunk(header, tensors.data(), static_cast<int>(tensors.size()), own.data());
+      tensors.size() == 1
+          ? wire::EncodeChunk(header, tensors[0], std::move(owner), own.data())
+          : wire::EncodeChunk(header, tensors.data(), static_cast<int>(tensors.size()), own.data());
   for (size_t i = 0; i < group.size(); ++i) (*advisors)[group[i]] = own[i];
   return chunk;
 }
@@ -133,7 +137,7 @@ Result<std::vector<core::ChunkRef>> StepEncoder::EncodeRows(const TensorView* va
     }
     REVERB_TF_ASSIGN_OR_RETURN(
         core::ChunkRef chunk,
-        EncodeGroup(episode_id, static_cast<int32_t>(count), rows, all, &advisors));
+        EncodeGroup(episode_id, static_cast<int32_t>(count), rows, all, nullptr, &advisors));
     chunks.push_back(std::move(chunk));
   }
   ReturnAdvisors(std::move(advisors));

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -21,11 +22,13 @@ namespace reverb_tf::client {
 // Thread-safe.
 class StepEncoder {
  public:
-  // Copies n arrays into chunks, each with a leading axis of 1. Large arrays get chunks of their
-  // own and the others share one, so that a chunk is handled while the next one is on its way, and
-  // what does not compress is apart from what does. INVALID_ARGUMENT names the array that cannot
-  // travel.
-  Result<core::TrajectoryRef> Encode(const TensorView* values, int32_t n) EXCLUDES(mu_);
+  // Puts n arrays into chunks, each with a leading axis of 1. Large arrays get chunks of their own
+  // and the others share one, so that a chunk is handled while the next one is on its way, and what
+  // does not compress is apart from what does. With an owner, which keeps the arrays alive and
+  // unchanged, large ones that do not compress are not copied (Chunk::pieces). INVALID_ARGUMENT
+  // names the array that cannot travel.
+  Result<core::TrajectoryRef> Encode(const TensorView* values, int32_t n,
+                                     std::shared_ptr<const void> owner = nullptr) EXCLUDES(mu_);
 
   // Copies n arrays of `num_rows` >= 1 rows (their first axis) into as few chunks as
   // kBatchChunkBytes allows, which have all rows in order.
@@ -38,7 +41,8 @@ class StepEncoder {
   static std::vector<std::vector<int32_t>> Group(const std::vector<TensorView>& columns);
   Result<core::ChunkRef> EncodeGroup(uint64_t episode_id, int32_t num_rows,
                                      const std::vector<TensorView>& columns,
-                                     const std::vector<int32_t>& group, Advisors* advisors)
+                                     const std::vector<int32_t>& group,
+                                     std::shared_ptr<const void> owner, Advisors* advisors)
       EXCLUDES(mu_);
   Advisors TakeAdvisors(int32_t n) EXCLUDES(mu_);
   void ReturnAdvisors(Advisors advisors) EXCLUDES(mu_);

@@ -78,6 +78,22 @@ ChunkRef Chunk::Builder::Build() && {
   return ChunkRef::Adopt(std::exchange(chunk_, nullptr));
 }
 
+ChunkRef Chunk::InOnePiece(ChunkRef chunk) {
+  if (chunk->pieces() == nullptr) return chunk;
+  Builder builder(chunk->header_, chunk->num_tensors_, chunk->total_dims_, chunk->num_bytes_);
+  char* out = builder.bytes();
+  for (const std::string_view view : chunk->pieces()->views()) {
+    std::memcpy(out, view.data(), view.size());
+    out += view.size();
+  }
+  for (int i = 0; i < chunk->num_tensors_; ++i) {
+    const ChunkTensor& tensor = chunk->tensor(i);
+    builder.AddTensor(tensor.dtype, tensor.dims, tensor.rank, tensor.content_offset,
+                      tensor.content_size);
+  }
+  return std::move(builder).Build();
+}
+
 void Chunk::Unref() const {
   if (!refs_.Unref()) return;
   Chunk* self = const_cast<Chunk*>(this);

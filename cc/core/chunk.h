@@ -26,7 +26,7 @@ struct ChunkTensor {
 };
 
 // The memory of a chunk whose bytes lie elsewhere, kept alive by the chunk: what a peer sent, in
-// the pieces in which it came. Immutable once a chunk has it.
+// the pieces in which it came, or what a caller gave to be sent. Immutable once a chunk has it.
 class ChunkPieces {
  public:
   virtual ~ChunkPieces() = default;
@@ -44,8 +44,9 @@ class ChunkPieces {
 // (below 2 GiB). What is in it is the business of cc/wire; the index makes the tensors reachable
 // without parsing it again.
 //
-// A chunk may also be in pieces: its bytes then stay where they were received. Such chunks are
-// there to be decoded once, by cc/wire; the rest of the library sees none of them.
+// A chunk may also be in pieces: its bytes then stay where they were received, or where the array
+// to be sent lies. Such chunks are there to be decoded or sent, by cc/wire; tables see none of
+// them.
 class Chunk {
  public:
   struct Header {
@@ -102,6 +103,8 @@ class Chunk {
   std::string_view content(int i) const {
     return {data() + tensors()[i].content_offset, tensors()[i].content_size};
   }
+  // A copy if the chunk is in pieces, else itself.
+  static ChunkRef InOnePiece(ChunkRef chunk);
   // Of the whole chunk, wherever its bytes are.
   size_t memory_bytes() const { return BytesOffset(num_tensors_, total_dims_) + num_bytes_; }
 

@@ -155,6 +155,22 @@ int64_t Trajectory::num_rows(int column) const {
   return rows;
 }
 
+TrajectoryRef Trajectory::InOnePiece(TrajectoryRef trajectory) {
+  std::vector<ChunkRef> chunks;
+  bool changed = false;
+  chunks.reserve(trajectory->num_chunks_);
+  for (int i = 0; i < trajectory->num_chunks_; ++i) {
+    chunks.push_back(Chunk::InOnePiece(trajectory->chunk(i)));
+    changed = changed || chunks.back() != trajectory->chunk(i);
+  }
+  if (!changed) return trajectory;
+  const Column* const columns = trajectory->columns();
+  const ChunkSlice* const slices = trajectory->slices();
+  return Create(std::move(chunks), {columns, columns + trajectory->num_columns_},
+                {slices, slices + trajectory->num_slices_})
+      .value();
+}
+
 void Trajectory::Unref() const {
   if (!refs_.Unref()) return;
   Trajectory* self = const_cast<Trajectory*>(this);

@@ -56,6 +56,9 @@ class Trajectory {
   void Ref() const { refs_.Ref(); }
   void Unref() const;
 
+  // The same with a copy of each chunk that is in pieces; itself if none is.
+  static TrajectoryRef InOnePiece(TrajectoryRef trajectory);
+
  private:
   // The arrays follow the object: chunks, columns, slices. Their places follow from their sizes.
   Trajectory(int32_t num_chunks, int32_t num_columns, int32_t num_slices)

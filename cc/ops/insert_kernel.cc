@@ -49,19 +49,19 @@ class InsertKernel : public tensorflow::AsyncOpKernel {
     const int num_data = ctx->num_inputs() - 3;
     OP_REQUIRES_OK_ASYNC(
         ctx, ReadTargets(ctx->input(1 + num_data), ctx->input(2 + num_data), &targets), done);
-    // The tensors are held: a cancellation may end the step while the client still copies them.
-    std::vector<Tensor> data;
-    data.reserve(num_data);
+    // A cancellation may end the step while the client still reads them.
+    auto data = std::make_shared<std::vector<Tensor>>();
+    data->reserve(num_data);
     TensorViews views;
     for (int i = 0; i < num_data; ++i) {
-      data.push_back(ctx->input(1 + i));
-      views.Add(data.back());
+      data->push_back(ctx->input(1 + i));
+      views.Add(data->back());
     }
 
     std::shared_ptr<AsyncCall> call = AsyncCall::Start(ctx, std::move(done));
     if (call == nullptr) return;
     std::function<void()> cancel =
-        (*resource)->client().InsertAsync(views.data(), views.size(), std::move(targets),
+        (*resource)->client().InsertAsync(views.data(), views.size(), std::move(targets), data,
                                           [call, resource](Result<std::vector<uint64_t>> keys) {
                                             if (!call->Claim()) return;
                                             resource->reset();

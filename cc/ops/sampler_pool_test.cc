@@ -82,6 +82,7 @@ class FakeClient : public Client {
   }
   std::function<void()> InsertAsync(const TensorView* values, int32_t n,
                                     std::vector<TableAndPriority> targets,
+                                    std::shared_ptr<const void> owner,
                                     KeysCallback callback) override {
     return [] {};
   }

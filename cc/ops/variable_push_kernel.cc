@@ -41,13 +41,13 @@ class VariablePushKernel : public tensorflow::AsyncOpKernel {
                                                  table.shape().DebugString()),
                       done);
     OP_REQUIRES_OK_ASYNC(ctx, CheckShapes(ctx), done);
-    // The tensors are held: a cancellation may end the step while the client still copies them.
-    std::vector<Tensor> values;
-    values.reserve(shapes_.size());
+    // A cancellation may end the step while the client still reads them.
+    auto values = std::make_shared<std::vector<Tensor>>();
+    values->reserve(shapes_.size());
     TensorViews views;
     for (size_t i = 0; i < shapes_.size(); ++i) {
-      values.push_back(ctx->input(2 + static_cast<int>(i)));
-      views.Add(values.back());
+      values->push_back(ctx->input(2 + static_cast<int>(i)));
+      views.Add(values->back());
     }
     std::vector<TableAndPriority> targets = {
         {std::string(table.scalar<tensorflow::tstring>()()), 1.0}};
@@ -55,7 +55,7 @@ class VariablePushKernel : public tensorflow::AsyncOpKernel {
     std::shared_ptr<AsyncCall> call = AsyncCall::Start(ctx, std::move(done));
     if (call == nullptr) return;
     std::function<void()> cancel =
-        (*resource)->client().InsertAsync(views.data(), views.size(), std::move(targets),
+        (*resource)->client().InsertAsync(views.data(), views.size(), std::move(targets), values,
                                           [call, resource](Result<std::vector<uint64_t>> keys) {
                                             if (!call->Claim()) return;
                                             resource->reset();

@@ -29,6 +29,12 @@ namespace reverb_tf::wire {
 Result<core::ChunkRef> EncodeChunk(core::Chunk::Header header, const TensorView* tensors, int n,
                                    CompressionAdvisor* advisors);
 
+// The same for one column that `owner` keeps alive and unchanged: if it has kMinBytesInPieces or
+// more that do not compress, it is not copied, but stays where it is (Chunk::pieces).
+Result<core::ChunkRef> EncodeChunk(core::Chunk::Header header, const TensorView& tensor,
+                                   std::shared_ptr<const void> owner, CompressionAdvisor* advisor);
+inline constexpr size_t kMinBytesInPieces = size_t{128} << 10;
+
 // Reads a serialized deepmind.reverb.ChunkData from a peer into a chunk of its own memory (one
 // copy) and checks all of it: shapes, row counts, dtypes, string lengths, each snappy block against
 // dtype and shape. What is accepted decodes. INVALID_ARGUMENT says what is wrong. Accepts the old
@@ -41,7 +47,6 @@ using KeepPieces = std::function<std::unique_ptr<const core::ChunkPieces>(const 
 // The same for who decodes the chunk once, soon: one of kMinBytesInPieces or more whose arrays are
 // literals (numbers that do not compress) is left in the pieces in which it came, which saves the
 // copy.
-inline constexpr size_t kMinBytesInPieces = size_t{128} << 10;
 Result<core::ChunkRef> ParseChunk(const Cursor& serialized, const KeepPieces& keep_pieces);
 
 // Decodes rows [first, first + count) of a tensor into `out` (count * RowBytes bytes, any

@@ -312,6 +312,38 @@ TEST(ChunkCodecTest, LargeLiteralsStayInTheirPieces) {
   }
 }
 
+TEST(ChunkCodecTest, LargeLiteralsWithAnOwnerAreNotCopied) {
+  std::mt19937_64 rng(12);
+  struct Case {
+    size_t bytes;
+    bool noise;
+    bool delta;
+    bool in_pieces;
+  };
+  const size_t kLarge = 2 * kMinBytesInPieces;
+  for (const Case& c :
+       {Case{kLarge, true, false, true}, Case{kLarge, false, false, false},
+        Case{kLarge, true, true, false}, Case{kMinBytesInPieces / 2, true, false, false}}) {
+    std::vector<OwnedColumn> columns;
+    const core::ChunkRef copy = ChunkOfBytes(c.bytes, 8, c.noise, c.delta, &columns);
+    const auto owner = std::make_shared<int>(0);
+    Result<core::ChunkRef> chunk = EncodeChunk(copy->header(), columns[0].view(), owner, nullptr);
+    ASSERT_TRUE(chunk.ok()) << chunk.status().ToString();
+    ASSERT_EQ((*chunk)->pieces() != nullptr, c.in_pieces) << c.bytes;
+    EXPECT_EQ(owner.use_count(), c.in_pieces ? 2 : 1);
+    EXPECT_EQ((*chunk)->num_bytes(), copy->num_bytes());
+    ExpectColumns(**chunk, columns, &rng);
+    const core::ChunkRef whole = core::Chunk::InOnePiece(*chunk);
+    EXPECT_TRUE(whole->bytes() == copy->bytes());
+    EXPECT_EQ(whole->header().uncompressed_size, copy->header().uncompressed_size);
+    ExpectColumns(*whole, columns, &rng);
+    if (!c.in_pieces) continue;
+    EXPECT_EQ((*chunk)->pieces()->views()[1].data(), columns[0].bytes.data());
+    *chunk = whole;
+    EXPECT_EQ(owner.use_count(), 1);
+  }
+}
+
 TEST(ChunkCodecTest, StringsAreAlwaysInOnePiece) {
   std::mt19937_64 rng(11);
   std::vector<OwnedColumn> columns(2);

@@ -111,8 +111,7 @@ void FinishPlan(const TensorView& tensor, Plan* plan) {
                       DelimitedSize(plan->shape_size) + DelimitedSize(plan->content_size);
 }
 
-char* WriteTensor(char* out, const TensorView& tensor, const Plan& plan, size_t* content_offset,
-                  const char* begin) {
+char* WriteTensorHeader(char* out, const TensorView& tensor, const Plan& plan) {
   out = WriteDelimitedHeader(out, 1, plan.tensor_size);
   out = WriteVarintField(out, 1, SignExtend(static_cast<int32_t>(tensor.dtype)));
   out = WriteDelimitedHeader(out, 2, plan.shape_size);
@@ -120,9 +119,7 @@ char* WriteTensor(char* out, const TensorView& tensor, const Plan& plan, size_t*
     out = WriteDelimitedHeader(out, 2, DimSize(tensor.dims[i]));
     out = WriteVarintField(out, 1, SignExtend(tensor.dims[i]));
   }
-  out = WriteDelimitedHeader(out, 4, plan.content_size);
-  *content_offset = static_cast<size_t>(out - begin);
-  return WriteContent(out, tensor, plan);
+  return WriteDelimitedHeader(out, 4, plan.content_size);
 }
 
 // ChunkData without its tensors, and the header of the field `data` that holds them.
@@ -158,10 +155,42 @@ struct ChunkFrame {
   size_t range_size;
 };
 
-}  // namespace
+// An array of somebody else, and what stands before and after it in the chunk.
+class BorrowedArray : public core::ChunkPieces {
+ public:
+  BorrowedArray(std::string frame, size_t before, std::string_view array,
+                std::shared_ptr<const void> owner)
+      : frame_(std::move(frame)), owner_(std::move(owner)) {
+    const std::string_view frame_view = frame_;
+    views_ = {frame_view.substr(0, before), array, frame_view.substr(before)};
+  }
 
-Result<core::ChunkRef> EncodeChunk(core::Chunk::Header header, const TensorView* tensors, int n,
-                                   CompressionAdvisor* advisors) {
+ private:
+  const std::string frame_;
+  const std::shared_ptr<const void> owner_;
+};
+
+// The chunk of one column whose elements stay where they are.
+core::ChunkRef Borrow(const ChunkFrame& frame, const TensorView& tensor, const Plan& plan,
+                      std::shared_ptr<const void> owner) {
+  std::string around(frame.Size() - plan.raw_size, '\0');
+  char* out = WriteTensorHeader(frame.WriteUpToData(around.data()), tensor, plan);
+  const size_t offset = static_cast<size_t>(out - around.data());
+  out = WriteLiteralHeader(out, plan.raw_size);
+  const size_t before = static_cast<size_t>(out - around.data());
+  frame.WriteAfterData(out);
+  core::Chunk::Builder builder(
+      frame.header, 1, tensor.rank,
+      std::make_unique<BorrowedArray>(std::move(around), before,
+                                      std::string_view(plan.raw, plan.raw_size), std::move(owner)),
+      frame.Size());
+  builder.AddTensor(tensor.dtype, tensor.dims, tensor.rank, offset, plan.content_size);
+  return std::move(builder).Build();
+}
+
+// With an owner (and one tensor), large literals stay where they are.
+Result<core::ChunkRef> Encode(core::Chunk::Header header, const TensorView* tensors, int n,
+                              CompressionAdvisor* advisors, std::shared_ptr<const void> owner) {
   if (n < 1) return InvalidArgumentError("a chunk needs at least one column");
   std::vector<Plan> plans(static_cast<size_t>(n));
   size_t data_size = 0;
@@ -186,17 +215,33 @@ Result<core::ChunkRef> EncodeChunk(core::Chunk::Header header, const TensorView*
     return InvalidArgumentError("a chunk of " + std::to_string(frame.Size()) +
                                 " bytes; it must be smaller than 2 GiB");
   }
+  if (owner != nullptr && plans[0].form == Plan::Form::kLiteral && plans[0].deltas == nullptr &&
+      plans[0].raw_size >= kMinBytesInPieces) {
+    return Borrow(frame, tensors[0], plans[0], std::move(owner));
+  }
   core::Chunk::Builder builder(header, n, total_dims, frame.Size());
   char* out = frame.WriteUpToData(builder.bytes());
   for (int i = 0; i < n; ++i) {
     const Plan& plan = plans[static_cast<size_t>(i)];
-    size_t offset;
-    out = WriteTensor(out, tensors[i], plan, &offset, builder.bytes());
-    builder.AddTensor(tensors[i].dtype, tensors[i].dims, tensors[i].rank, offset,
-                      plan.content_size);
+    out = WriteTensorHeader(out, tensors[i], plan);
+    builder.AddTensor(tensors[i].dtype, tensors[i].dims, tensors[i].rank,
+                      static_cast<size_t>(out - builder.bytes()), plan.content_size);
+    out = WriteContent(out, tensors[i], plan);
   }
   frame.WriteAfterData(out);
   return std::move(builder).Build();
+}
+
+}  // namespace
+
+Result<core::ChunkRef> EncodeChunk(core::Chunk::Header header, const TensorView* tensors, int n,
+                                   CompressionAdvisor* advisors) {
+  return Encode(header, tensors, n, advisors, nullptr);
+}
+
+Result<core::ChunkRef> EncodeChunk(core::Chunk::Header header, const TensorView& tensor,
+                                   std::shared_ptr<const void> owner, CompressionAdvisor* advisor) {
+  return Encode(header, &tensor, 1, advisor, std::move(owner));
 }
 
 }  // namespace reverb_tf::wire

@@ -12,7 +12,11 @@ constexpr size_t kMinReferencedBytes = 4096;
 }  // namespace
 
 void SliceWriter::AddChunkBytes(const core::ChunkRef& chunk) {
-  const std::string_view bytes = chunk->bytes();
+  if (chunk->pieces() == nullptr) return Add(chunk->bytes(), chunk);
+  for (const std::string_view view : chunk->pieces()->views()) Add(view, chunk);
+}
+
+void SliceWriter::Add(std::string_view bytes, const core::ChunkRef& chunk) {
   if (bytes.size() < kMinReferencedBytes) {
     std::memcpy(Extend(bytes.size()), bytes.data(), bytes.size());
     return;

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <grpcpp/support/byte_buffer.h>
@@ -32,6 +33,8 @@ class SliceWriter {
   grpc::ByteBuffer Finish();
 
  private:
+  // Bytes of a chunk.
+  void Add(std::string_view bytes, const core::ChunkRef& chunk);
   void FlushSmall();
 
   std::vector<grpc::Slice> slices_;

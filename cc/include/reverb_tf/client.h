@@ -128,10 +128,13 @@ class REVERB_TF_EXPORT Client : public std::enable_shared_from_this<Client> {
   virtual Result<std::vector<uint64_t>> Insert(const TensorView* values, int32_t n,
                                                const std::vector<TableAndPriority>& targets,
                                                const WaitOptions& wait) = 0;
-  // The same without blocking; values are copied before this returns. The returned function cancels
-  // it.
+  // The same without blocking. Values are copied before this returns, unless there is an `owner`
+  // that keeps them alive and unchanged: then large ones may be sent from where they are, and the
+  // client holds the owner until they are, also after a cancellation. The returned function
+  // cancels.
   virtual std::function<void()> InsertAsync(const TensorView* values, int32_t n,
                                             std::vector<TableAndPriority> targets,
+                                            std::shared_ptr<const void> owner,
                                             KeysCallback callback) = 0;
   // Inserts the rows (along the first axis) of n arrays as items of one step into a table, one for
   // each priority, in their order, without blocking; values are copied before this returns. The
