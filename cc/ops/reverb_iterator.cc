@@ -89,11 +89,16 @@ class ReverbIterator : public tensorflow::data::DatasetIterator<ReverbDataset> {
                               std::vector<Tensor>* element, int64_t* rows);
   absl::Status NextBatch(IteratorContext* ctx, SampleMixer* mixer, std::vector<Tensor>* element,
                          int64_t* rows);
+  // Adds samples until the batch is full or there are no more.
+  absl::Status FillBatch(SampleMixer* mixer, BatchBuilder* builder, std::vector<int>* servers);
   absl::Status AppendWeights(IteratorContext* ctx, const std::vector<SampleInfo>& infos,
                              const std::vector<int>& servers, TensorShape shape,
                              std::vector<Tensor>* element);
 
   std::vector<SampleMixer::Server> servers_;  // set by Initialize
+  // Held while a batch is filled: callers at the same time would share the last samples, and none
+  // of them get a full batch. Who waits for it is cancelled through the mixer.
+  std::mutex filling_mu_;
   std::mutex mu_;
   std::shared_ptr<SampleMixer> mixer_;  // guarded by mu_
   LeastProbability least_;
@@ -177,14 +182,7 @@ absl::Status ReverbIterator::NextBatch(IteratorContext* ctx, SampleMixer* mixer,
   const int64_t batch_size = dataset()->options().batch_size;
   BatchBuilder builder(&dataset()->layout(), ctx->allocator({}));
   std::vector<int> servers;
-  servers.reserve(batch_size);
-  while (builder.size() < batch_size) {
-    std::optional<SampleMixer::Mixed> next;
-    TF_RETURN_IF_ERROR(NextSample(mixer, batch_size - builder.size(), &next));
-    if (!next.has_value()) break;
-    servers.push_back(next->server);
-    TF_RETURN_IF_ERROR(builder.Add(std::move(next->sample)));
-  }
+  TF_RETURN_IF_ERROR(FillBatch(mixer, &builder, &servers));
   const bool dropped = dataset()->options().drop_remainder && builder.size() < batch_size;
   if (builder.size() == 0 || dropped) return absl::OkStatus();
   *rows = builder.size();
@@ -192,6 +190,21 @@ absl::Status ReverbIterator::NextBatch(IteratorContext* ctx, SampleMixer* mixer,
   TF_RETURN_IF_ERROR(builder.Finish(element));
   TF_RETURN_IF_ERROR(AppendWeights(ctx, builder.infos(), servers, TensorShape({*rows}), element));
   builder.FinishLengths(element);
+  return absl::OkStatus();
+}
+
+absl::Status ReverbIterator::FillBatch(SampleMixer* mixer, BatchBuilder* builder,
+                                       std::vector<int>* servers) {
+  const int64_t batch_size = dataset()->options().batch_size;
+  servers->reserve(batch_size);
+  std::lock_guard<std::mutex> lock(filling_mu_);
+  while (builder->size() < batch_size) {
+    std::optional<SampleMixer::Mixed> next;
+    TF_RETURN_IF_ERROR(NextSample(mixer, batch_size - builder->size(), &next));
+    if (!next.has_value()) break;
+    servers->push_back(next->server);
+    TF_RETURN_IF_ERROR(builder->Add(std::move(next->sample)));
+  }
   return absl::OkStatus();
 }
 

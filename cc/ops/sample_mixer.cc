@@ -117,7 +117,10 @@ Result<std::optional<SampleMixer::Mixed>> SampleMixer::State::Next(int64_t wante
       return mixed;
     }
     if (!error_.ok()) return error_;
-    if (ended_ || IsOver()) return std::optional<Mixed>();
+    if (ended_ || IsOver()) {
+      changed_.notify_all();  // who waits beside this caller has nothing to wait for either
+      return std::optional<Mixed>();
+    }
     const Request request = ChooseRequest(wanted);
     if (request.index >= 0) {
       lock.unlock();

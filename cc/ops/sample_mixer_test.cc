@@ -288,6 +288,26 @@ TEST_F(SampleMixerTest, TheStreamEndsAfterMaxSamples) {
   EXPECT_THAT(servers_[0].budgets, ElementsAre(2));
 }
 
+TEST_F(SampleMixerTest, TheEndWakesAllWhoWait) {
+  options_.max_samples = 1;
+  for (int round = 0; round < 20; ++round) {
+    Start(1);
+    std::atomic<int> calls{0};
+    std::atomic<uint64_t> sum{0};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 5; ++i) {
+      threads.emplace_back([&] {
+        ++calls;
+        sum += NextKey();
+      });
+    }
+    while (calls < 5 || servers_[0].num_callers() == 0) std::this_thread::yield();
+    servers_[0].Give(7);
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(sum, 7u);
+  }
+}
+
 TEST_F(SampleMixerTest, NoSamplesAtAll) {
   options_.max_samples = 0;
   Start(1);

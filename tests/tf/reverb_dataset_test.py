@@ -275,12 +275,25 @@ def test_table_and_address_as_tensors(service):
 
 
 def test_several_threads_share_an_iterator(service, in_thread):
-    service.write("queue", range(60))
-    dataset = reverb_dataset_of(service, "queue", batch_size=4, max_samples=60)
-    iterator = iter(dataset)
+    for _ in range(10):
+        iterator = iter(reverb_dataset_of(service, "queue", batch_size=4, max_samples=60))
 
-    def drain():
-        return [int(v) for e in iterator for v in e.data["x"][:, 0]]
+        def drain(iterator=iterator):
+            return [e.data["x"][:, 0].numpy().tolist() for e in iterator]
 
-    calls = [in_thread(drain) for _ in range(3)]
-    assert sorted(sum((call.result() for call in calls), [])) == list(range(60))
+        calls = [in_thread(drain) for _ in range(3)]
+        service.write("queue", range(60))
+        batches = sorted(sum((call.result() for call in calls), []))
+        assert batches == [list(range(i, i + 4)) for i in range(0, 60, 4)]
+
+
+def test_the_end_reaches_all_threads_that_share_an_iterator(service, in_thread):
+    for _ in range(10):
+        iterator = iter(reverb_dataset_of(service, "queue", max_samples=5))
+
+        def drain(iterator=iterator):
+            return [int(e.data["x"][0]) for e in iterator]
+
+        calls = [in_thread(drain) for _ in range(6)]
+        service.write("queue", range(5))
+        assert sorted(sum((call.result() for call in calls), [])) == list(range(5))
