@@ -358,7 +358,8 @@ class TFTrajectoryWriter:
             # [-0:] would be everything.
             check = tf.debugging.assert_positive(num_timesteps, "num_timesteps must be >= 1")
             with tf.control_dependencies([] if check is None else [check]):
-                num_timesteps = tf.cast(num_timesteps, tf.int64)
+                # A cast to the same dtype is no op, which could not wait for the check.
+                num_timesteps = tf.cast(tf.identity(num_timesteps), tf.int64)
         return [history[-num_timesteps:] for history in tree.flatten(self._history)]
 
     def _check_trajectory(self, trajectory: Any) -> list[TFTrajectoryColumn]:

@@ -220,6 +220,23 @@ def test_numbers_of_steps_that_are_known_only_then(service, writer):
     assert [len(item[1]) for item in contents(service, "dist")] == [2]
 
 
+@pytest.mark.parametrize("dtype", [tf.int32, tf.int64], ids=lambda dtype: dtype.name)
+def test_a_number_of_steps_that_is_refused_makes_no_item_of_a_v1_graph(service, graph, dtype):
+    writer = reverb.TFTrajectoryWriter(service.address, {"x": tf.TensorSpec([], tf.int64)}, 3)
+    count = tf.compat.v1.placeholder(dtype, [])
+    append = writer.append({"x": tf.constant(1, tf.int64)})
+    keys = writer.create_item("dist", 1.0, num_timesteps=count)
+    flush = writer.flush()
+    with tf.compat.v1.Session() as session:
+        for _ in range(2):
+            session.run(append)
+        for number in (0, -1):
+            with pytest.raises(tf.errors.InvalidArgumentError, match="num_timesteps must be >= 1"):
+                session.run(keys, {count: number})
+        session.run(flush)
+    assert contents(service, "dist") == []
+
+
 def test_unknown_table(service, batched):
     batched.append({"x": [1, 2]})
     x = [batched.history["x"][-1]]
