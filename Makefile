@@ -2,7 +2,8 @@
 # make demo    installs what is missing, builds, trains a prioritized DQN on CartPole
 # make test    installs what is missing, builds, runs every check (tools/check.sh)
 # make peer    makes .peer, the environment with dm-reverb 0.14.0 that the interoperability tests use when it exists
-# make tf-agents  makes .tf_agents and runs the tests that need TF-Agents, TF-Agents' own of its use of reverb among them
+# make tf-agents  runs the tests that need TF-Agents, TF-Agents' own of its use of reverb among them, on TensorFlow 2.21
+# make tf-agents-tf215  the same on TensorFlow 2.15
 # make matrix  builds the ops against TensorFlow 2.15 in an environment of its own and runs the tests of the graph side
 # make wheel   a wheel in dist/
 # make crash   kills a server that writes checkpoints, 200 times, and looks at what the next one loads
@@ -10,7 +11,7 @@
 
 PYTHON := .venv/bin/python
 
-.PHONY: all install build demo test peer wheel crash tf-agents matrix
+.PHONY: all install build demo test peer wheel crash tf-agents tf-agents-tf215 matrix
 
 all: build
 
@@ -31,7 +32,10 @@ peer: install
 	@tools/peer.sh
 
 tf-agents: build
-	@tools/tf_agents.sh
+	@tools/tf_agents.sh 2.21
+
+tf-agents-tf215: install
+	@tools/tf_agents.sh 2.15
 
 matrix: install
 	@tools/matrix.sh

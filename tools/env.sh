@@ -45,3 +45,32 @@ run_bazel() {
 tensorflow_version() {
   "$REVERB_TF_PYTHON" third_party/tensorflow/describe.py 2>/dev/null | sed -n 's/^version=//p' | grep . || echo none
 }
+
+# make_environment FOLDER PYTHON REQUIREMENTS [PACKAGES]: a virtual environment with what the file lists, then the packages
+# without what they ask for. Does nothing where it is up to date.
+make_environment() {
+  local folder="$1" python="$2" requirements="$3" key
+  shift 3
+  key="$( (cat "$requirements"; echo "$@"; readlink -f "$python") | sha256sum)"
+  [[ "$(cat "$folder/.stamp" 2> /dev/null)" == "$key" ]] && return
+  echo "making $folder with $("$python" --version) from $requirements"
+  rm -rf "$folder"
+  "$python" -m venv "$folder"
+  local pip=("$folder/bin/python" -m pip install -q --disable-pip-version-check --no-input)
+  "${pip[@]}" -r "$requirements"
+  if [[ $# -gt 0 ]]; then "${pip[@]}" --no-deps "$@"; fi
+  echo "$key" > "$folder/.stamp"
+}
+
+# Prints a Python 3.11, the last that dm-reverb 0.14.0 and TensorFlow 2.15 run on.
+find_python311() {
+  local name
+  for name in python3.11 python3 /usr/bin/python3 "$HOME"/.pyenv/versions/3.11*/bin/python3; do
+    if "$name" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null; then
+      command -v "$name"
+      return
+    fi
+  done
+  echo "this needs Python 3.11, and there is none on PATH" >&2
+  return 1
+}
