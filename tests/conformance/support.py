@@ -1,0 +1,87 @@
+"""What the conformance scripts share. They import `reverb` alone, whichever package that is."""
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import reverb
+import tensorflow as tf
+
+# A guard against hangs, not a claim about speed.
+PATIENCE = 60
+
+
+class Call:
+    """A function that runs on a thread."""
+
+    def __init__(self, function: Callable[[], Any]):
+        self._function = function
+        self._value: Any = None
+        self._error: BaseException | None = None
+        self.thread = threading.Thread(target=self._run, daemon=True)
+        self.thread.start()
+
+    def _run(self) -> None:
+        try:
+            self._value = self._function()
+        except BaseException as error:
+            self._error = error
+
+    def is_blocked(self, seconds: float = 0.3) -> bool:
+        """Whether it is still running after the time that it would need otherwise."""
+        self.thread.join(seconds)
+        return self.thread.is_alive()
+
+    def result(self) -> Any:
+        """Waits for the function; returns its value or raises its error."""
+        self.thread.join(PATIENCE)
+        assert not self.thread.is_alive(), "still running"
+        if self._error is not None:
+            raise self._error
+        return self._value
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    """Polls a condition, which fails unless it holds soon."""
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline, "it never happened"
+        time.sleep(0.01)
+
+
+def table(name: str, sampler: Any = None, max_size: int = 1000, **options: Any) -> reverb.Table:
+    """A table that may be sampled as soon as it has an item; uniform unless told otherwise."""
+    return reverb.Table(
+        name=name,
+        sampler=sampler or reverb.selectors.Uniform(),
+        remover=reverb.selectors.Fifo(),
+        max_size=max_size,
+        rate_limiter=reverb.rate_limiters.MinSize(options.pop("min_size", 1)),
+        **options,
+    )
+
+
+def samples_taken(client: reverb.Client, name: str) -> int:
+    return client.server_info(PATIENCE)[name].rate_limiter_info.sample_stats.completed
+
+
+def insert_numbers(client: reverb.Client, name: str, count: int) -> None:
+    """Inserts the items [0], [1], ... in this order."""
+    for i in range(count):
+        client.insert([np.array([i], np.int64)], {name: 1.0})
+
+
+def run_all(session: tf.compat.v1.Session, fetches: Any, count: int) -> list[Any]:
+    return [session.run(fetches) for _ in range(count)]
+
+
+def run_to_end(session: tf.compat.v1.Session, fetches: Any) -> list[Any]:
+    """What it gives until the sequence ends."""
+    results = []
+    while True:
+        try:
+            results.append(session.run(fetches))
+        except tf.errors.OutOfRangeError:
+            return results
