@@ -132,14 +132,14 @@ class PatternDatasetTest(tf.test.TestCase, parameterized.TestCase):
             with self.assertRaises(ValueError):
                 self._make(_steps([False]), [(lambda x: x["i"][-1], [])], is_end=is_end)
 
-    def test_configs_get_a_condition_of_the_history_they_need(self):
-        reference = structured_writer.create_reference_step({"i": None})
+    def test_configs_can_be_used_again(self):
+        steps = _steps([False] * 5)
+        reference = structured_writer.create_reference_step(steps.element_spec)
         config = structured_writer.create_config(reference["i"][-3:], "table")
-        self.assertEmpty(config.conditions)
-        pattern_dataset.PatternDataset(
-            _steps([False]).map(lambda step: {"i": step["i"]}), [config], True, _never
-        )
-        self.assertEqual([(c.buffer_length, c.ge) for c in config.conditions], [(True, 3)])
+        for _ in range(2):
+            dataset = pattern_dataset.PatternDataset(steps, [config], True, _never)
+            for _ in range(2):
+                self.assertEqual(_plain(dataset), [[0, 1, 2], [1, 2, 3], [2, 3, 4]])
 
     def test_pattern_dataset_with_info(self):
         dataset = self._make(

@@ -1,5 +1,6 @@
 """What the conformance scripts share. They import `reverb` alone, whichever package that is."""
 
+import socket
 import threading
 import time
 from collections.abc import Callable
@@ -85,3 +86,10 @@ def run_to_end(session: tf.compat.v1.Session, fetches: Any) -> list[Any]:
             results.append(session.run(fetches))
         except tf.errors.OutOfRangeError:
             return results
+
+
+def unused_port() -> int:
+    """A port on which nobody listens."""
+    with socket.socket() as listener:
+        listener.bind(("", 0))
+        return listener.getsockname()[1]

@@ -129,12 +129,11 @@ class UpdatePrioritiesOpTest(TFClientCase):
                 session.run(update)
 
     def test_keys_of_rank_0(self):
-        with self.session() as session:
-            update = self._tf_client.update_priorities(
-                "dist", tf.constant(1, tf.uint64), tf.constant(1, tf.float64)
-            )
-            with self.assertRaises(tf.errors.InvalidArgumentError):
-                session.run(update)
+        keys = v1.placeholder(tf.uint64)
+        priorities = v1.placeholder(tf.float64)
+        update = self._tf_client.update_priorities("dist", keys, priorities)
+        with self.session() as session, self.assertRaises(tf.errors.InvalidArgumentError):
+            session.run(update, {keys: 1, priorities: 1.0})
 
     @parameterized.parameters(
         (np.array([1], np.int64), np.array([1.0])),
