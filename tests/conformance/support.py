@@ -93,3 +93,8 @@ def unused_port() -> int:
     with socket.socket() as listener:
         listener.bind(("", 0))
         return listener.getsockname()[1]
+
+
+def is_dm_reverb() -> bool:
+    """Whether this is the released dm-reverb 0.14.0, a few of whose bugs were mended after it."""
+    return hasattr(reverb.pybind.Sampler, "GetNextTimestep")
