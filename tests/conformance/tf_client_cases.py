@@ -162,11 +162,11 @@ class UpdatePrioritiesOpTest(TFClientCase):
             self.assertEqual((found[1].probability, found[1].priority), (0.25, 1.0))
             self.assertEqual((found[2].probability, found[2].priority), (0.75, 3.0))
             # Keys that are not there do not matter.
-            unknown = (int(found[1].key) + int(found[2].key)) % 2**64
+            unknown = found[1].key ^ found[2].key
             feed = {keys: [found[1].key, unknown], priorities: [3.0, 5.0]}
             self.assertIsNone(session.run(update, feed))
-            sizes = {session.run(sample_op).info.probability for _ in range(20)}
-        self.assertEqual(sizes, {0.5})
+            probabilities = {session.run(sample_op).info.probability for _ in range(20)}
+        self.assertEqual(probabilities, {0.5})
 
     def test_missing_table(self):
         with self.session() as session:
