@@ -219,3 +219,113 @@ class MaxSamplesChecks(DatasetCase):
         self.assertEqual(left.data[0].tolist(), [4])
         self.assertEqual(support.samples_taken(client, "queue"), 5)
         self.assertEqual(client.server_info(support.PATIENCE)["queue"].current_size, 5)
+
+
+class EagerChecks(DatasetCase):
+    """How the datasets get on with the rest of tf.data, in eager mode."""
+
+    def setUp(self):
+        super().setUp()
+        self._server = reverb.Server([reverb.Table.queue("queue", 100), *signed_tables()])
+        self.addCleanup(self._server.stop)
+        self._client = self._server.localhost_client()
+        support.insert_numbers(self._client, "queue", 6)
+
+    def _of_queue(self, **options: Any) -> Any:
+        """The dataset of the numbers in the queue."""
+        dims = [1] if self.dataset_class is reverb.TimestepDataset else [None, 1]
+        address = self._client.server_address
+        return self.dataset(address, "queue", (tf.int64,), (dims,), **options)
+
+    def _values(self, dataset: Any) -> list[int]:
+        return [int(np.reshape(sample.data[0], [])) for sample in dataset.as_numpy_iterator()]
+
+    def test_every_iteration_has_max_samples(self):
+        self.assertEqual(self._values(self._of_queue(max_samples=2).repeat(3)), list(range(6)))
+
+    def test_two_iterators(self):
+        dataset = self._of_queue(max_samples=3)
+        self.assertEqual(self._values(dataset), [0, 1, 2])
+        self.assertEqual(self._values(dataset), [3, 4, 5])
+
+    def test_flat_map_take_and_batch(self):
+        dataset = tf.data.Dataset.range(3).flat_map(lambda _: self._of_queue(max_samples=2))
+        batches = list(dataset.take(5).batch(2).as_numpy_iterator())
+        numbers = [np.reshape(batch.data[0], -1).tolist() for batch in batches]
+        self.assertEqual(numbers, [[0, 1], [2, 3], [4]])
+        self.assertEqual([batch.info.key.shape for batch in batches], [(2,), (2,), (1,)])
+
+    def test_in_a_function(self):
+        dataset = self._of_queue(max_samples=4)
+
+        @tf.function
+        def total():
+            result = tf.constant(0, tf.int64)
+            for sample in dataset:
+                result += tf.reduce_sum(sample.data[0])
+            return result
+
+        self.assertEqual(total().numpy(), 0 + 1 + 2 + 3)
+
+    def test_elements_are_tensors(self):
+        sample = next(iter(self._of_queue()))
+        self.assertIsInstance(sample, replay_sample.ReplaySample)
+        self.assertIsInstance(sample.info, replay_sample.SampleInfo)
+        self.assertEqual(
+            [field.dtype for field in sample.info], list(replay_sample.SampleInfo.tf_dtypes())
+        )
+        self.assertEqual(
+            [field.shape for field in sample.info], list(replay_sample.SampleInfo.tf_shapes())
+        )
+        self.assertEqual([field.numpy() for field in sample.info[1:]], [1.0, 6, 1.0, 1])
+
+    def test_cardinality(self):
+        for options in ({}, {"max_samples": 3}):
+            dataset = self._of_queue(**options)
+            self.assertEqual(dataset.cardinality(), tf.data.UNKNOWN_CARDINALITY)
+            with self.assertRaises(TypeError):
+                len(dataset)
+
+    @parameterized.parameters("table", "address")
+    def test_names_may_be_tensors(self, which: str):
+        arguments = {"table": "queue", "address": self._client.server_address}
+        arguments[which] = tf.constant(arguments[which])
+        steps = self.dataset_class is reverb.TimestepDataset
+        shapes = ([1],) if steps else ([None, 1],)
+        dataset = self.dataset(**arguments, dtypes=(tf.int64,), shapes=shapes, max_samples=1)
+        self.assertEqual(self._values(dataset), [0])
+
+    def test_signature_is_checked_by_iter(self):
+        dataset = self.dataset(self._client.server_address, "signed", (tf.int64,), ([3, 3],))
+        for made in (dataset, dataset.batch(2), dataset.map(lambda sample: sample.data)):
+            with self.assertRaisesRegex(tf.errors.InvalidArgumentError, "flattened index 0"):
+                iter(made)
+
+    def test_table_is_checked_by_next(self):
+        dataset = self.dataset(self._client.server_address, "missing", (tf.int64,), ([1],))
+        iterator = iter(dataset)
+        with self.assertRaisesRegex(tf.errors.NotFoundError, "missing"):
+            next(iterator)
+
+    def test_depends_on_external_state(self):
+        dataset = self._of_queue(max_samples=2)
+        policy = tf.data.experimental.ExternalStatePolicy
+        with self.assertRaisesRegex(tf.errors.FailedPreconditionError, "external state"):
+            dataset._as_serialized_graph(external_state_policy=policy.FAIL)
+        graph = dataset._as_serialized_graph(external_state_policy=policy.IGNORE).numpy()
+        self.assertIn(self.dataset_class.__name__.encode(), graph)
+
+    def test_iterators_are_not_saved(self):
+        iterator = iter(self._of_queue())
+        next(iterator)
+        checkpoint = tf.train.Checkpoint(iterator=iterator)
+        with self.assertRaises(tf.errors.UnimplementedError):
+            checkpoint.save(self.create_tempdir().full_path + "/iterator")
+
+    def test_timeout(self):
+        self.assertEqual(self._values(self._of_queue(rate_limiter_timeout_ms=0)), list(range(6)))
+
+    def test_shards_of_workers(self):
+        """Each worker of two keeps every other sample that it takes."""
+        dataset = self._of_queue(max_samples=6)
+        self.assertEqual(self._values(dataset.shard(2, 1)), [1, 3, 5])

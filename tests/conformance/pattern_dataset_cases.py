@@ -141,6 +141,45 @@ class PatternDatasetTest(tf.test.TestCase, parameterized.TestCase):
             for _ in range(2):
                 self.assertEqual(_plain(dataset), [[0, 1, 2], [1, 2, 3], [2, 3, 4]])
 
+    def test_cardinality(self):
+        patterns = [(lambda x: x["i"][-1], [])]
+        steps = _steps([False] * 3)
+        self.assertEqual(self._make(steps, patterns).cardinality(), tf.data.UNKNOWN_CARDINALITY)
+        endless = self._make(steps.repeat(), patterns)
+        self.assertEqual(endless.cardinality(), tf.data.INFINITE_CARDINALITY)
+        self.assertEqual(_plain(endless.take(5)), [0, 1, 2, 0, 1])
+
+    def test_external_state_is_that_of_the_input(self):
+        patterns = [(lambda x: x["i"][-1], [])]
+        steps = _steps([False] * 3)
+        random = steps.map(lambda s: {**s, "i": s["i"] + tf.random.uniform([], 0, 2, tf.int64)})
+        policy = tf.data.experimental.ExternalStatePolicy.FAIL
+        graph = self._make(steps, patterns)._as_serialized_graph(external_state_policy=policy)
+        self.assertIn(b"ReverbPatternDataset", graph.numpy())
+        with self.assertRaises(tf.errors.FailedPreconditionError):
+            self._make(random, patterns)._as_serialized_graph(external_state_policy=policy)
+
+    def test_iterators_are_not_saved(self):
+        iterator = iter(self._make(_steps([False] * 3), [(lambda x: x["i"][-1], [])]))
+        self.assertEqual(next(iterator), 0)
+        checkpoint = tf.train.Checkpoint(iterator=iterator)
+        with self.assertRaises(tf.errors.UnimplementedError):
+            checkpoint.save(self.create_tempdir().full_path + "/iterator")
+
+    def test_invalid_configs(self):
+        steps = _steps([False])
+        for configs in ([], [(lambda x: x["i"][-1], []), (lambda x: {"i": x["i"][-1]}, [])]):
+            with self.assertRaises(ValueError):
+                self._make(steps, configs)
+
+    def test_end_of_episode_may_capture_tensors(self):
+        limit = tf.constant(3, tf.int64)
+        patterns = [(lambda x: x["i"][-2:], [])]
+        dataset = self._make(
+            _steps([False] * 6), patterns, is_end=lambda step: tf.equal(step["i"] % limit, 2)
+        )
+        self.assertEqual(_plain(dataset), [[0, 1], [1, 2], [3, 4], [4, 5]])
+
     def test_pattern_dataset_with_info(self):
         dataset = self._make(
             _steps([False] * 4),

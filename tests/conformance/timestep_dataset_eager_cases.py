@@ -6,7 +6,9 @@ from reverb import timestep_dataset
 from tests.conformance import dataset_checks
 
 
-class TimestepDatasetEagerTest(dataset_checks.MaxSamplesChecks, tf.test.TestCase):
+class TimestepDatasetEagerTest(
+    dataset_checks.MaxSamplesChecks, dataset_checks.EagerChecks, tf.test.TestCase
+):
     dataset_class = timestep_dataset.TimestepDataset
 
 

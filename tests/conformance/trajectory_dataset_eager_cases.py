@@ -6,7 +6,9 @@ from reverb import trajectory_dataset
 from tests.conformance import dataset_checks
 
 
-class TrajectoryDatasetEagerTest(dataset_checks.MaxSamplesChecks, tf.test.TestCase):
+class TrajectoryDatasetEagerTest(
+    dataset_checks.MaxSamplesChecks, dataset_checks.EagerChecks, tf.test.TestCase
+):
     dataset_class = trajectory_dataset.TrajectoryDataset
 
 
