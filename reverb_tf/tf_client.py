@@ -116,20 +116,20 @@ class TFClient:
             "table": table,
             "Toutput_list": [tf.as_dtype(dtype) for dtype in tree.flatten(data_dtypes)],
             "output_shapes": [],
+            "name": name or f"{self._name}_sample",
         }
         if data_shapes is not None:
             shapes = tree.flatten_up_to(data_dtypes, data_shapes)
             arguments["output_shapes"] = [tf.TensorShape(shape) for shape in shapes]
-        with tf.name_scope(name or f"{self._name}_sample"):
-            if num_samples is None and not trajectories:
-                outputs = op_library.ops().reverb_client_sample(**arguments)
-            else:
-                outputs = op_library.ops().reverb_client_sample_batch(
-                    num_samples=1 if num_samples is None else tf.cast(num_samples, tf.int64),
-                    batched=num_samples is not None,
-                    timesteps=not trajectories,
-                    **arguments,
-                )
+        if num_samples is None and not trajectories:
+            outputs = op_library.ops().reverb_client_sample(**arguments)
+        else:
+            outputs = op_library.ops().reverb_client_sample_batch(
+                num_samples=1 if num_samples is None else tf.cast(num_samples, tf.int64),
+                batched=num_samples is not None,
+                timesteps=not trajectories,
+                **arguments,
+            )
         return replay_sample.ReplaySample(
             info=replay_sample.SampleInfo(*outputs[: len(replay_sample.SampleInfo._fields)]),
             data=tree.unflatten_as(data_dtypes, list(outputs.outputs)),
@@ -185,10 +185,13 @@ class TFClient:
             raise ValueError(
                 f"tables and priorities must have the same shape, got {tables.shape} and {priorities.shape}."
             )
-        with tf.name_scope(name or f"{self._name}_insert"):
-            return op_library.ops().reverb_client_insert(
-                handle=self._handle, data=data, tables=tables, priorities=priorities
-            )
+        return op_library.ops().reverb_client_insert(
+            handle=self._handle,
+            data=data,
+            tables=tables,
+            priorities=priorities,
+            name=name or f"{self._name}_insert",
+        )
 
     def update_priorities(
         self,
@@ -213,10 +216,13 @@ class TFClient:
           tf.errors.InvalidArgumentError: (when the op runs) `keys` and `priorities` differ in shape, or the table's
             selectors refuse a priority.
         """
-        with tf.name_scope(name or f"{self._name}_update_priorities"):
-            return op_library.ops().reverb_client_update_priorities(
-                handle=self._handle, table=table, keys=keys, priorities=priorities
-            )
+        return op_library.ops().reverb_client_update_priorities(
+            handle=self._handle,
+            table=table,
+            keys=keys,
+            priorities=priorities,
+            name=name or f"{self._name}_update_priorities",
+        )
 
     def insert_batch(
         self,
@@ -247,13 +253,13 @@ class TFClient:
           tf.errors.InvalidArgumentError: (when the op runs) an unknown table, data with another number of rows or that
             differ from the table's signature, or a priority that the table's selectors refuse.
         """
-        with tf.name_scope(name or f"{self._name}_insert_batch"):
-            return op_library.ops().reverb_client_insert_batch(
-                handle=self._handle,
-                data=tree.flatten(data),
-                table=table,
-                priorities=tf.convert_to_tensor(priorities, tf.float64),
-            )
+        return op_library.ops().reverb_client_insert_batch(
+            handle=self._handle,
+            data=tree.flatten(data),
+            table=table,
+            priorities=tf.convert_to_tensor(priorities, tf.float64),
+            name=name or f"{self._name}_insert_batch",
+        )
 
     def delete(self, table: str, keys: Any, name: str | None = None) -> Any:
         """Deletes items. Keys that are not in the table are ignored.
@@ -270,10 +276,12 @@ class TFClient:
         Raises:
           tf.errors.NotFoundError: (when the op runs) the server has no such table.
         """
-        with tf.name_scope(name or f"{self._name}_delete"):
-            return op_library.ops().reverb_client_delete(
-                handle=self._handle, table=table, keys=tf.convert_to_tensor(keys, tf.uint64)
-            )
+        return op_library.ops().reverb_client_delete(
+            handle=self._handle,
+            table=table,
+            keys=tf.convert_to_tensor(keys, tf.uint64),
+            name=name or f"{self._name}_delete",
+        )
 
     def trajectory_writer(
         self, spec: Any, num_keep_alive_refs: int, **options: Any

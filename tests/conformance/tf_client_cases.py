@@ -35,6 +35,27 @@ class TFClientCase(tf.test.TestCase, parameterized.TestCase):
         self._tf_client = tf_client.TFClient(self._client.server_address)
 
 
+class NamesTest(TFClientCase):
+    @parameterized.parameters(
+        ({}, None, ("reverb_sample", "reverb_update_priorities", "reverb_insert")),
+        ({"name": "mine"}, None, ("mine_sample", "mine_update_priorities", "mine_insert")),
+        ({"shared_name": "shared"}, "op", ("op", "op_1", "op_2")),
+    )
+    def test_names_of_ops(self, options, name, expected):
+        names = {} if name is None else {"name": name}
+        with tf.Graph().as_default() as graph:
+            client = tf_client.TFClient(self._client.server_address, **options)
+            floats = tf.constant([1.0], tf.float64)
+            client.sample("dist", [tf.int64], **names)
+            client.update_priorities("dist", tf.constant([1], tf.uint64), floats, **names)
+            client.insert([floats], tf.constant(["dist"]), floats, **names)
+        kinds = ("ReverbClientSample", "ReverbClientUpdatePriorities", "ReverbClientInsert")
+        self.assertEqual([graph.get_operation_by_name(op).type for op in expected], list(kinds))
+        handle = graph.get_operation_by_name(options.get("name", "reverb"))
+        self.assertEqual(handle.type, "ReverbClient")
+        self.assertEqual(handle.get_attr("server_address"), self._client.server_address.encode())
+
+
 class SampleOpTest(TFClientCase):
     def test_sets_meta_data_fields(self):
         data = [np.array([[1, 2]], np.int64), np.float32(0.5)]
