@@ -331,6 +331,26 @@ TEST_F(MessagesTest, LargeSamplesAreSplit) {
   ExpectSame(*samples[1].trajectory, *sample.trajectory);
 }
 
+// gRPC keeps slices of a few bytes in the grpc_slice itself, which moves and goes with the message.
+TEST_F(MessagesTest, LargeChunksOutliveMessagesOfTinyPieces) {
+  const core::ChunkRef chunk = FloatChunk(&rng_, 1, 1, 40000);
+  const core::SampledItem sample = Sample(MakeTrajectory({chunk}, {{0, 1, false}}, {{0, 0, 1, 0}}));
+  SampleResponseWriter writer;
+  std::vector<grpc::ByteBuffer> messages;
+  writer.AddSample("t", sample, &messages);
+  const std::string bytes = ToString(writer.Finish());
+  for (const size_t piece : {7, 20, 23, 24, 100}) {
+    std::vector<core::SampledItem> samples;
+    ASSERT_TRUE(SampleResponseReader().Read(ToBuffer(bytes, piece), &samples).ok());
+    ASSERT_EQ(samples.size(), 1u);
+    ASSERT_NE(samples[0].trajectory->chunk(0)->pieces(), nullptr);
+    const grpc::ByteBuffer overwrites = ToBuffer(std::string(bytes.size(), 'x'), piece);
+    std::vector<grpc::Slice> what_was_freed;
+    ASSERT_TRUE(overwrites.Dump(&what_was_freed).ok());
+    ExpectSame(*samples[0].trajectory, *sample.trajectory);
+  }
+}
+
 TEST_F(MessagesTest, SampleReaderRefusesBrokenStreams) {
   SampleResponseWriter writer;
   std::vector<grpc::ByteBuffer> messages;
