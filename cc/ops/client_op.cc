@@ -12,14 +12,19 @@ namespace reverb_tf::ops {
 namespace {
 
 using ::tensorflow::PartialTensorShape;
+using ::tensorflow::shape_inference::DimensionHandle;
 using ::tensorflow::shape_inference::InferenceContext;
 using ::tensorflow::shape_inference::ShapeHandle;
 
-// Inputs 0 and 1 of sample and update: a handle and the name of a table.
+// Inputs 0 and 1 of sample and update: a handle and the name of a table, which dm-reverb takes in
+// any shape of one element.
 absl::Status CheckHandleAndTable(InferenceContext* c) {
   ShapeHandle unused;
   TF_RETURN_IF_ERROR(c->WithRank(c->input(0), 0, &unused));
-  return c->WithRank(c->input(1), 0, &unused);
+  const DimensionHandle names = c->NumElements(c->input(1));
+  if (!c->ValueKnown(names) || c->Value(names) == 1) return absl::OkStatus();
+  return absl::InvalidArgumentError("table must be one name, got shape " +
+                                    c->DebugString(c->input(1)));
 }
 
 absl::Status SampleShape(InferenceContext* c) {
@@ -45,15 +50,6 @@ absl::Status InsertShape(InferenceContext* c) {
   TF_RETURN_IF_ERROR(c->WithRank(c->input(c->num_inputs() - 2), 1, &tables));
   TF_RETURN_IF_ERROR(c->WithRank(c->input(c->num_inputs() - 1), 1, &priorities));
   return c->Merge(tables, priorities, &unused);
-}
-
-// Whether there are as many priorities as keys is left to the kernel: callers rely on its error
-// being one of the run, not of the construction.
-absl::Status UpdatePrioritiesShape(InferenceContext* c) {
-  TF_RETURN_IF_ERROR(CheckHandleAndTable(c));
-  ShapeHandle unused;
-  TF_RETURN_IF_ERROR(c->WithRank(c->input(2), 1, &unused));
-  return c->WithRank(c->input(3), 1, &unused);
 }
 
 }  // namespace
@@ -134,7 +130,9 @@ REGISTER_OP("ReverbClientUpdatePriorities")
     .Input("priorities: double")
     .SetIsStateful()
     .SetIsDistributedCommunication()  // so that UNAVAILABLE stays what it is
-    .SetShapeFn(UpdatePrioritiesShape)
+    // The shapes of keys and priorities are left to the kernel: callers rely on its error being one
+    // of the run, not of the construction.
+    .SetShapeFn(CheckHandleAndTable)
     .Doc(R"doc(
 Sets the priorities of items of `table`. Keys that are not in the table are ignored.
 

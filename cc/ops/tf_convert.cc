@@ -59,11 +59,11 @@ void TensorViews::Add(const tensorflow::Tensor& tensor) {
 }
 
 absl::Status ReadTableName(const tensorflow::Tensor& tensor, std::string* table) {
-  if (!tensorflow::TensorShapeUtils::IsScalar(tensor.shape())) {
-    return absl::InvalidArgumentError("table must be a scalar, got shape " +
+  if (tensor.NumElements() != 1) {
+    return absl::InvalidArgumentError("table must be one name, got shape " +
                                       tensor.shape().DebugString());
   }
-  *table = tensor.scalar<tensorflow::tstring>()();
+  *table = tensor.flat<tensorflow::tstring>()(0);
   return absl::OkStatus();
 }
 

@@ -27,7 +27,7 @@ inline DType FromTf(tensorflow::DataType dtype) { return static_cast<DType>(dtyp
 
 TensorSpec FromTf(tensorflow::DataType dtype, const tensorflow::PartialTensorShape& shape);
 
-// The name in a scalar string tensor. INVALID_ARGUMENT: it is no scalar.
+// The name in a string tensor of one element. INVALID_ARGUMENT: it has another number of them.
 absl::Status ReadTableName(const tensorflow::Tensor& tensor, std::string* table);
 
 // INVALID_ARGUMENT unless there are no output_shapes or one for each of `num_data` data outputs.

@@ -149,12 +149,26 @@ class UpdatePrioritiesOpTest(TFClientCase):
             with self.assertRaises(tf.errors.InvalidArgumentError):
                 session.run(update)
 
-    def test_keys_of_rank_0(self):
-        keys = v1.placeholder(tf.uint64)
-        priorities = v1.placeholder(tf.float64)
+    @parameterized.product(shape=([], [1, 1]), static=(True, False))
+    def test_keys_of_another_rank(self, shape, static):
+        keys = v1.placeholder(tf.uint64, shape if static else None)
+        priorities = v1.placeholder(tf.float64, shape if static else None)
         update = self._tf_client.update_priorities("dist", keys, priorities)
+        feed = {keys: np.ones(shape, np.uint64), priorities: np.ones(shape)}
         with self.session() as session, self.assertRaises(tf.errors.InvalidArgumentError):
-            session.run(update, {keys: 1, priorities: 1.0})
+            session.run(update, feed)
+
+    def test_table_as_a_vector_of_one(self):
+        self._client.insert([np.int64(1)], {"dist": 1.0})
+        table = tf.constant(["dist"])
+        sample = self._tf_client.sample(table, [tf.int64])
+        with self.session() as session:
+            key = session.run(sample).info.key
+            update = self._tf_client.update_priorities(
+                table, tf.constant([key], tf.uint64), tf.constant([3.0], tf.float64)
+            )
+            self.assertIsNone(session.run(update))
+            self.assertEqual(session.run(sample).info.priority, 3.0)
 
     @parameterized.parameters(
         (np.array([1], np.int64), np.array([1.0])),

@@ -53,10 +53,12 @@ def test_sample_output_shapes(handle, ops):
 
 
 def test_sample_inputs(handle, ops):
-    with pytest.raises(ValueError, match="must be rank 0"):
-        ops.reverb_client_sample(handle=handle, table=["t"], Toutput_list=[tf.float32])
-    unknown = v1.placeholder(tf.string)
-    ops.reverb_client_sample(handle=handle, table=unknown, Toutput_list=[tf.float32])
+    with pytest.raises(ValueError, match=r"table must be one name, got shape \[0\]"):
+        ops.reverb_client_sample(
+            handle=handle, table=tf.constant([], tf.string), Toutput_list=[tf.float32]
+        )
+    for table in (["t"], v1.placeholder(tf.string)):
+        ops.reverb_client_sample(handle=handle, table=table, Toutput_list=[tf.float32])
 
 
 def insert(ops, handle, tables, priorities):
@@ -88,14 +90,13 @@ def test_update_priorities_inputs(handle, ops):
         )
 
     update("t", [1], [1.0])
-    # Checked when it runs.
+    update(["t"], [1], [1.0])
+    # Checked when it runs, as by dm-reverb.
     update("t", [1, 2], [1.0])
-    with pytest.raises(ValueError, match="must be rank 0"):
-        update(["t"], [1], [1.0])
-    with pytest.raises(ValueError, match="must be rank 1"):
-        update("t", 1, [1.0])
-    with pytest.raises(ValueError, match="must be rank 1"):
-        update("t", [1], [[1.0]])
+    update("t", 1, 1.0)
+    update("t", [1], [[1.0]])
+    with pytest.raises(ValueError, match=r"table must be one name, got shape \[2\]"):
+        update(["t", "u"], [1], [1.0])
 
 
 def test_sample_batch(handle, ops):
