@@ -39,6 +39,20 @@ class WeightedPaddedSample(NamedTuple):
     lengths: Any
 
 
+def _of_signature(server_address: Any, table: Any, timeout: float | None) -> tuple[Any, Any]:
+    """Nests of the dtypes and of the shapes of the table's signature."""
+    if any(map(tf.is_tensor, [table, server_address, *tree.flatten(server_address)])):
+        raise ValueError(
+            "ReverbDataset needs dtypes and shapes where server_address or table is a tensor: "
+            "the signature is asked for when the dataset is described."
+        )
+    signature = table_signature.fetch(server_address, table, timeout)
+    return (
+        tree.map_structure(lambda spec: tf.as_dtype(spec.dtype), signature),
+        tree.map_structure(lambda spec: tf.TensorShape(spec.shape), signature),
+    )
+
+
 class ReverbDataset(tf.compat.v1.data.Dataset):
     """Samples whole trajectories, in batches that are made natively: no work of tf.data is done for each of them.
 
@@ -49,7 +63,7 @@ class ReverbDataset(tf.compat.v1.data.Dataset):
     Options add fields: with `weights` an element is a `WeightedSample(info, data, weights)`, with `varying="pad"` a
     `PaddedSample(info, data, lengths)`, with both a `WeightedPaddedSample(info, data, weights, lengths)`.
 
-        dataset = reverb_tf.ReverbDataset.from_table_signature(
+        dataset = reverb_tf.ReverbDataset(
             ["host1:8000", "host2:8000"], "replay", batch_size=256, weights=beta)  # beta: a number or a tf.Variable
         for info, data, weights in dataset: ...
 
@@ -64,22 +78,22 @@ class ReverbDataset(tf.compat.v1.data.Dataset):
     `max_staleness` tf.data may read ahead on its own account where something like `map` follows; with it, that is
     switched off.
 
-    Nothing connects to a server before an iterator is created; that waits at most 30 s for the table's signature (5 s
-    with several servers) and fails with `tf.errors.InvalidArgumentError` when `dtypes` and `shapes` do not agree with
-    it. An iterator can be saved with `tf.train.Checkpoint`: what is saved is how many samples were delivered, so that
-    `max_samples` goes on where it was; the samples after it are new ones, what was in flight is not kept. Works in
-    eager mode, in `tf.function` and in v1 graphs (initializable and one-shot iterators). The number of elements is
-    known when `max_samples` is given without `rate_limiter_timeout_ms`, and infinite without both.
+    With `dtypes` and `shapes` nothing connects to a server before an iterator is created; that waits at most 30 s for
+    the table's signature (5 s with several servers) and fails with `tf.errors.InvalidArgumentError` when they do not
+    agree with it. An iterator can be saved with `tf.train.Checkpoint`: what is saved is how many samples were
+    delivered, so that `max_samples` goes on where it was; the samples after it are new ones, what was in flight is not
+    kept. Works in eager mode, in `tf.function` and in v1 graphs (initializable and one-shot iterators). The number of
+    elements is known when `max_samples` is given without `rate_limiter_timeout_ms`, and infinite without both.
     """
 
     def __init__(
         self,
         server_address: Any,
         table: Any,
-        dtypes: Any,
-        shapes: Any,
         batch_size: int | None = None,
         *,
+        dtypes: Any = None,
+        shapes: Any = None,
         drop_remainder: bool = False,
         varying: str = "error",
         weights: Any = None,
@@ -96,9 +110,10 @@ class ReverbDataset(tf.compat.v1.data.Dataset):
         Args:
           server_address: `host:port` of the server, or a list of them; or a string tensor, a scalar or a vector.
           table: name of the table, the same on all servers; a string or a scalar string tensor.
-          dtypes: nest of the dtypes of the data of one trajectory.
-          shapes: nest like `dtypes` of the shapes of the data of one trajectory; dimensions may be None.
           batch_size: trajectories in a batch; None: elements are single trajectories.
+          dtypes: nest of the dtypes of the data of one trajectory; None, and then `shapes` as well: those of the
+            table's signature, as from `from_table_signature`.
+          shapes: nest like `dtypes` of the shapes of the data of one trajectory; dimensions may be None.
           drop_remainder: whether a last batch that is not full is dropped. Where all are full, or this is set, the
             first axis has a static size.
           varying: what becomes of data whose shape is not fully known in `shapes`. "error": all in one batch must
@@ -130,10 +145,10 @@ class ReverbDataset(tf.compat.v1.data.Dataset):
           max_samples_per_stream: a stream is replaced after so many items; None: a default.
 
         Raises:
-          ValueError: an option is out of range, needs another one, or `dtypes` and `shapes` have different structures.
+          ValueError: an option is out of range, needs another one, or `dtypes` and `shapes` have different structures;
+            without them, what `from_table_signature` raises, or `server_address` or `table` is a tensor.
           TypeError: `dtypes` and `shapes` have different structures.
         """
-        tree.assert_same_structure(dtypes, shapes, check_types=False)
         checks.check_integer("batch_size", batch_size, 1)
         checks.check_integer("num_workers", num_workers, 1, none=False)
         checks.check_integer("max_in_flight", max_in_flight, 1)
@@ -149,6 +164,11 @@ class ReverbDataset(tf.compat.v1.data.Dataset):
             raise ValueError('weights with weights_normalization="batch" need a batch_size')
         if isinstance(server_address, list | tuple) and not server_address:
             raise ValueError("server_address must have at least one address, got none")
+        if dtypes is None and shapes is None:
+            dtypes, shapes = _of_signature(server_address, table, None)
+        elif dtypes is None or shapes is None:
+            raise ValueError("dtypes and shapes go together: both, or none for the signature's.")
+        tree.assert_same_structure(dtypes, shapes, check_types=False)
         self._server_address = server_address
         self._table = table
         self._beta = 0.0 if weights is None else checks.beta(weights)
@@ -215,15 +235,8 @@ class ReverbDataset(tf.compat.v1.data.Dataset):
           DeadlineExceededError: the server did not answer in time; of several, none did.
           ValueError: the server has no such table, or the table has no signature; or see `__init__`.
         """
-        signature = table_signature.fetch(server_address, table, get_signature_timeout_secs)
-        return cls(
-            server_address,
-            table,
-            tree.map_structure(lambda spec: tf.as_dtype(spec.dtype), signature),
-            tree.map_structure(lambda spec: tf.TensorShape(spec.shape), signature),
-            batch_size,
-            **options,
-        )
+        dtypes, shapes = _of_signature(server_address, table, get_signature_timeout_secs)
+        return cls(server_address, table, batch_size, dtypes=dtypes, shapes=shapes, **options)
 
     def _is_ragged(self, spec: Any) -> bool:
         return self._varying == "ragged" and spec.shape.rank > 0 and spec.shape[0] is None

@@ -294,6 +294,39 @@ def test_its_datasets_and_its_tf_client(peer, our_server):
     )
 
 
+def test_our_graph_ops_with_its_server(peer_server):
+    tf = pytest.importorskip("tensorflow")
+    client = reverb.TFClient(peer_server)
+    writer = client.trajectory_writer({"x": tf.TensorSpec([], tf.int64)}, 2)
+
+    @tf.function
+    def write():
+        client.insert([tf.constant(0, tf.int64)], ["prioritized"], tf.constant([1.0], tf.float64))
+        keys = client.insert_batch(
+            [tf.range(1, 4, dtype=tf.int64)], "prioritized", tf.ones([3], tf.float64)
+        )
+        for i in tf.range(4):
+            writer.append({"x": tf.cast(i, tf.int64)})
+        writer.create_item("trajectories", 1.0, num_timesteps=2)
+        writer.flush()
+        client.update_priorities("prioritized", keys, tf.constant([0.0, 0.0, 2.0], tf.float64))
+        return client.delete("prioritized", keys[:1])
+
+    assert int(write()) == -1  # that server does not say how many there were
+    samples = client.sample("prioritized", [tf.int64], num_samples=50)
+    assert set(samples.info.table_size.numpy().tolist()) == {3}
+    assert set(samples.data[0].numpy().flatten().tolist()) == {0, 3}
+    (batch,) = reverb.ReverbDataset(
+        peer_server,
+        "trajectories",
+        1,
+        dtypes=[tf.int64],
+        shapes=[tf.TensorShape([None])],
+        max_samples=1,
+    )
+    assert batch.data[0].numpy().tolist() == [[2, 3]]
+
+
 def test_calls_that_its_server_does_not_have(peer_server):
     client = reverb.Client(peer_server)
     (key,) = client.insert([1], {"prioritized": 1.0})

@@ -47,7 +47,7 @@ class Agent:
         self._env_steps = tf.Variable(0, dtype=tf.int64)
         # As many kinds of players as there are environments, from careful to bold.
         self._epsilons = tf.constant(config.epsilon * 10.0 ** np.linspace(0.0, 1.0, n), tf.float32)
-        dataset = reverb.ReverbDataset.from_table_signature(
+        dataset = reverb.ReverbDataset(
             address,
             REPLAY,
             config.batch_size,

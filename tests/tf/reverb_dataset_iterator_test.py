@@ -169,7 +169,7 @@ import tensorflow as tf
 import reverb_tf as reverb
 server = reverb.Server([reverb.Table.queue("queue", 10)])
 for host in ("localhost", "0.0.0.0"):  # in the process, and through gRPC
-    dataset = reverb.ReverbDataset(f"{host}:{server.port}", "queue", tf.int64, tf.TensorShape([None]), 2)
+    dataset = reverb.ReverbDataset(f"{host}:{server.port}", "queue", 2, dtypes=tf.int64, shapes=tf.TensorShape([None]))
     iterator = iter(dataset.prefetch(1))
     threading.Thread(target=lambda: next(iterator), daemon=True).start()
 print("done")

@@ -20,7 +20,9 @@ def service(make_service):
 
 
 def make(**options):
-    return reverb.ReverbDataset("localhost:1", "t", tf.int64, tf.TensorShape([None]), **options)
+    return reverb.ReverbDataset(
+        "localhost:1", "t", dtypes=tf.int64, shapes=tf.TensorShape([None]), **options
+    )
 
 
 @pytest.mark.parametrize(
@@ -80,18 +82,39 @@ def test_options_that_need_a_batch(options, text):
 
 def test_options_are_keywords():
     with pytest.raises(TypeError):
-        reverb.ReverbDataset("localhost:1", "t", tf.int64, tf.TensorShape([]), 2, True)
+        reverb.ReverbDataset("localhost:1", "t", 2, tf.int64)
+    # As TrajectoryDataset has them.
+    with pytest.raises(TypeError):
+        reverb.ReverbDataset("localhost:1", "t", tf.int64, tf.TensorShape([]))
 
 
 def test_structures_and_addresses_are_checked():
     with pytest.raises((ValueError, TypeError)):
-        reverb.ReverbDataset("localhost:1", "t", [tf.int64], [tf.TensorShape([])] * 2)
+        reverb.ReverbDataset("localhost:1", "t", dtypes=[tf.int64], shapes=[tf.TensorShape([])] * 2)
     with pytest.raises(ValueError, match="at least one address"):
-        reverb.ReverbDataset([], "t", tf.int64, tf.TensorShape([]))
+        reverb.ReverbDataset([], "t", dtypes=tf.int64, shapes=tf.TensorShape([]))
     with pytest.raises(ValueError, match="known rank"):
         reverb.ReverbDataset(
-            "localhost:1", "t", tf.int64, tf.TensorShape(None), 2, varying="ragged"
+            "localhost:1", "t", 2, dtypes=tf.int64, shapes=tf.TensorShape(None), varying="ragged"
         )
+
+
+def test_without_dtypes_and_shapes_they_are_those_of_the_signature(service):
+    dataset = reverb.ReverbDataset(service.address, "signed", 2, max_samples=4)
+    assert dataset.element_spec.data == {"x": tf.TensorSpec([2, None], tf.int64)}
+    service.write("signed", [7])
+    assert [e.data["x"].numpy().tolist() for e in dataset] == [[[7], [7]]] * 2
+    addresses = [service.address, "localhost:1"]
+    assert reverb.ReverbDataset(addresses, "signed", 2).element_spec == dataset.element_spec
+    with pytest.raises(ValueError, match="Table dist at .* does not have a signature"):
+        reverb.ReverbDataset(service.address, "dist", 2)
+    for options in ({"dtypes": {"x": tf.int64}}, {"shapes": {"x": tf.TensorShape([None])}}):
+        with pytest.raises(ValueError, match="go together"):
+            reverb.ReverbDataset(service.address, "signed", 2, **options)
+    address = tf.constant(service.address)
+    for arguments in ((address, "signed"), ([address], "signed"), ("x:1", tf.constant("signed"))):
+        with pytest.raises(ValueError, match="needs dtypes and shapes where"):
+            reverb.ReverbDataset(*arguments)
 
 
 @pytest.mark.parametrize("value", [tf.constant([0.5]), tf.constant([[0.5]])])
@@ -151,8 +174,8 @@ def test_element_spec():
     dataset = reverb.ReverbDataset(
         ["localhost:1", "localhost:2"],
         "t",
-        {"a": [tf.int64, tf.float32], "b": tf.string},
-        {"a": [tf.TensorShape([None]), tf.TensorShape(None)], "b": tf.TensorShape([2])},
+        dtypes={"a": [tf.int64, tf.float32], "b": tf.string},
+        shapes={"a": [tf.TensorShape([None]), tf.TensorShape(None)], "b": tf.TensorShape([2])},
         batch_size=4,
     )
     spec = dataset.element_spec
@@ -169,7 +192,9 @@ def test_a_request_that_the_signature_does_not_allow(service, batch_size):
     with pytest.raises(tf.errors.InvalidArgumentError, match="Requested incompatible tensor"):
         iter(reverb_dataset_of(service, "signed", batch_size=batch_size, dtypes={"x": tf.float32}))
     shapes = [tf.TensorShape([1])] * 2
-    dataset = reverb.ReverbDataset(service.address, "signed", [tf.int64] * 2, shapes, batch_size)
+    dataset = reverb.ReverbDataset(
+        service.address, "signed", batch_size, dtypes=[tf.int64] * 2, shapes=shapes
+    )
     with pytest.raises(tf.errors.InvalidArgumentError, match="Inconsistent number of tensors"):
         iter(dataset)
 

@@ -63,8 +63,8 @@ def dataset_of_columns(service, **options):
     return reverb.ReverbDataset(
         service.address,
         "queue",
-        {name: dtype for name, (dtype, _) in _COLUMNS.items()},
-        {name: tf.TensorShape(shape) for name, shape in _SHAPES.items()},
+        dtypes={name: dtype for name, (dtype, _) in _COLUMNS.items()},
+        shapes={name: tf.TensorShape(shape) for name, shape in _SHAPES.items()},
         **options,
     )
 
@@ -167,8 +167,8 @@ def squeezed_dataset(service, rank, **options):
     return reverb.ReverbDataset(
         service.address,
         "queue",
-        {"scalar": tf.float32, "x": tf.int64},
-        {"scalar": tf.TensorShape([]), "x": tf.TensorShape(rank and [None] * rank)},
+        dtypes={"scalar": tf.float32, "x": tf.int64},
+        shapes={"scalar": tf.TensorShape([]), "x": tf.TensorShape(rank and [None] * rank)},
         batch_size=3,
         max_samples=3,
         **options,
@@ -214,8 +214,8 @@ def test_specs(full):
         return reverb.ReverbDataset(
             "localhost:1",
             "t",
-            {"fixed": tf.int64, "varying": tf.float32},
-            {"fixed": tf.TensorShape([3]), "varying": tf.TensorShape([None, 2])},
+            dtypes={"fixed": tf.int64, "varying": tf.float32},
+            shapes={"fixed": tf.TensorShape([3]), "varying": tf.TensorShape([None, 2])},
             batch_size=4,
             max_samples=None if full else 7,
             **options,
