@@ -105,6 +105,28 @@ void SamplerCore::NextAsync(int64_t n, Sampler::Callback callback) {
   Do(std::move(work));
 }
 
+std::vector<Sample> SamplerCore::Take(int64_t n) {
+  Work work;
+  std::vector<Received> received;
+  {
+    MutexLock lock(&mu_);
+    const size_t there = std::min(static_cast<size_t>(n), buffer_.size());
+    if (there == 0) return {};
+    received.reserve(there);
+    while (received.size() < there) received.push_back(Pop());
+    work = Advance();
+  }
+  Do(std::move(work));
+  std::vector<Sample> samples;
+  samples.reserve(received.size());
+  for (Received& one : received) {
+    Result<Sample> sample = MakeSample(std::move(one));
+    if (!sample.ok()) break;  // which has ended the sampler
+    samples.push_back(std::move(sample).value());
+  }
+  return samples;
+}
+
 bool SamplerCore::IsOver() const {
   return !final_.ok() || (options_.max_samples != -1 && returned_ >= options_.max_samples);
 }

@@ -33,6 +33,7 @@ class SamplerCore : public std::enable_shared_from_this<SamplerCore> {
 
   Result<Sample> Next(const WaitOptions& wait) EXCLUDES(mu_);
   void NextAsync(int64_t n, Sampler::Callback callback) EXCLUDES(mu_);
+  std::vector<Sample> Take(int64_t n) EXCLUDES(mu_);
   void Close() EXCLUDES(mu_) { End(CancelledError("The sampler is closed.")); }
 
   const Endpoint& endpoint() const { return *endpoint_; }

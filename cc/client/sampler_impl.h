@@ -33,6 +33,10 @@ class SamplerImpl : public Sampler {
     for (int64_t i = 0; i < n; ++i) callback(status);
   }
 
+  std::vector<Sample> Take(int64_t n) override {
+    return fork_guard_.forked() ? std::vector<Sample>() : core_->Take(n);
+  }
+
   void Close() override {
     if (!fork_guard_.forked()) core_->Close();
   }

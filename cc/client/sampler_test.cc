@@ -137,6 +137,25 @@ TEST_F(SamplerTest, RequestAheadAsksWhenHalfOfTheDepthIsFree) {
   EXPECT_THAT(Asked(transport_->sample_stream()), ElementsAre(5, 3, 3, 3, 2));
 }
 
+TEST_F(SamplerTest, TakeGivesWhatIsThere) {
+  Start(Options(9, 3));
+  EXPECT_TRUE(sampler_->Take(5).empty());
+  EXPECT_TRUE(transport_->sample_streams.empty());
+  EXPECT_FALSE(TryNext().ok());
+  transport_->sample_stream().Deliver(Items(3));
+  EXPECT_EQ(sampler_->Take(2).size(), 2u);
+  EXPECT_THAT(Asked(transport_->sample_stream()), ElementsAre(3));
+  EXPECT_EQ(sampler_->Take(5).size(), 1u);
+  EXPECT_THAT(Asked(transport_->sample_stream()), ElementsAre(3, 3));
+  transport_->sample_stream().Deliver(Items(3));
+  EXPECT_EQ(sampler_->Take(5).size(), 3u);
+  transport_->sample_stream().Deliver(Items(3));
+  EXPECT_EQ(sampler_->Take(5).size(), 3u);
+  EXPECT_EQ(TryNext().code(), StatusCode::kOutOfRange);
+  sampler_->Close();
+  EXPECT_TRUE(sampler_->Take(1).empty());
+}
+
 TEST_F(SamplerTest, RequestsNeverExceedMaxSamples) {
   Start(Options(7, 3, 2));
   EXPECT_FALSE(TryNext().ok());

@@ -73,6 +73,9 @@ class SampleMixer::State : public std::enable_shared_from_this<State> {
   bool NoneReachable(TimePoint now);
   Status Unreachable() const;
   void Wait(std::unique_lock<std::mutex>* lock);
+  // Of a single server: takes over, into ready_, what its sampler has, at most n samples. False:
+  // there was nothing to be had so. Lets go of the lock meanwhile.
+  bool TakeOver(int64_t n, std::unique_lock<std::mutex>* lock);
   void OnEnded(Source* source, const Status& why, std::string* line);
   void Lose(Source* source, const Status& why, std::string* line);
   void Found(Source* source, std::string* line);
@@ -121,6 +124,7 @@ Result<std::optional<SampleMixer::Mixed>> SampleMixer::State::Next(int64_t wante
       changed_.notify_all();  // who waits beside this caller has nothing to wait for either
       return std::optional<Mixed>();
     }
+    if (TakeOver(wanted, &lock)) continue;
     const Request request = ChooseRequest(wanted);
     if (request.index >= 0) {
       lock.unlock();
@@ -221,6 +225,22 @@ Status SampleMixer::State::Unreachable() const {
     separator = "; ";
   }
   return UnavailableError(text);
+}
+
+bool SampleMixer::State::TakeOver(int64_t n, std::unique_lock<std::mutex>* lock) {
+  Source& source = sources_[0];
+  // Where a call is on its way, its sample comes first.
+  if (several() || options_.on_demand || source.sampler == nullptr || source.asked > 0)
+    return false;
+  const std::shared_ptr<Sampler> sampler = source.sampler;
+  const uint64_t generation = source.generation;
+  lock->unlock();
+  std::vector<Sample> samples = sampler->Take(n);
+  lock->lock();
+  if (source.generation != generation) return true;  // closed
+  arrived_ += static_cast<int64_t>(samples.size());
+  for (Sample& sample : samples) ready_.push_back({std::move(sample), 0});
+  return !samples.empty();
 }
 
 void SampleMixer::State::Wait(std::unique_lock<std::mutex>* lock) {

@@ -111,6 +111,16 @@ class FakeServer {
     }
     callback(std::move(*result));
   }
+  std::vector<Sample> Take(int64_t n) {
+    std::lock_guard<std::mutex> lock(mu_);
+    std::vector<Sample> samples;
+    while (static_cast<int64_t>(samples.size()) < n && !results_.empty() && results_[0].ok()) {
+      samples.push_back(std::move(results_.front()).value());
+      results_.pop_front();
+    }
+    taken.push_back(samples.size());
+    return samples;
+  }
   void EndCalls(const Status& why) {
     std::deque<Sampler::Callback> callers;
     {
@@ -127,6 +137,7 @@ class FakeServer {
   SampleMixer::Server AsServer(const std::string& address);
 
   std::vector<int64_t> budgets;  // of the samplers that were made
+  std::vector<size_t> taken;     // by calls of Take
   std::atomic<int> alive{0};
 
  private:
@@ -146,6 +157,7 @@ class FakeSampler : public Sampler {
   void NextAsync(int64_t n, Callback callback) override {
     for (int64_t i = 0; i < n; ++i) server_->Call(callback);
   }
+  std::vector<Sample> Take(int64_t n) override { return server_->Take(n); }
   void Close() override { server_->EndCalls(CancelledError("The sampler is closed.")); }
 
  private:
@@ -207,6 +219,36 @@ TEST_F(SampleMixerTest, SamplesOfOneServerComeInOrder) {
   for (uint64_t key = 1; key <= 5; ++key) servers_[0].Give(key);
   EXPECT_THAT(NextKeys(5), ElementsAre(1, 2, 3, 4, 5));
   EXPECT_THAT(servers_[0].budgets, ElementsAre(-1));
+}
+
+TEST_F(SampleMixerTest, WhatIsThereIsTakenAtOnce) {
+  Start(1);
+  for (uint64_t key = 1; key <= 6; ++key) servers_[0].Give(key);
+  EXPECT_EQ(NextKey(4), 1u);  // makes the sampler
+  EXPECT_EQ(NextKey(3), 2u);
+  EXPECT_EQ(NextKey(2), 3u);
+  EXPECT_EQ(NextKey(1), 4u);
+  EXPECT_THAT(servers_[0].taken, ElementsAre(3));
+  EXPECT_EQ(NextKey(3), 5u);
+  EXPECT_EQ(NextKey(2), 6u);
+  std::thread thread([this] {
+    while (servers_[0].num_callers() == 0) std::this_thread::yield();
+    servers_[0].Give(7);
+    servers_[0].Give(UnavailableError("gone"));
+  });
+  EXPECT_EQ(NextKey(3), 7u);
+  thread.join();
+  EXPECT_EQ(mixer_->Next(2).status().message(), "gone");
+  EXPECT_THAT(servers_[0].taken, ElementsAre(3, 2, 0, 0));
+}
+
+TEST_F(SampleMixerTest, OfSeveralServersNothingIsTakenAhead) {
+  Start(2);
+  for (uint64_t i = 0; i < 2; ++i) {
+    for (int k = 0; k < 3; ++k) servers_[i].Give(10 * i + 1);
+  }
+  for (const uint64_t key : {1, 11, 1, 11}) EXPECT_EQ(NextKey(5), key);
+  EXPECT_TRUE(servers_[0].taken.empty());
 }
 
 TEST_F(SampleMixerTest, NothingIsAskedOfASamplerAheadOfItsCaller) {

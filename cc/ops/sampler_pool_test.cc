@@ -20,6 +20,7 @@ class FakeSampler : public Sampler {
   ~FakeSampler() override { --record_->alive; }
   Result<Sample> Next(const WaitOptions& wait) override { return InternalError("not used"); }
   void NextAsync(int64_t n, Callback callback) override { callback(InternalError("not used")); }
+  std::vector<Sample> Take(int64_t n) override { return {}; }
   void Close() override {}
 
  private:

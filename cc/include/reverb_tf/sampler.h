@@ -76,6 +76,10 @@ class REVERB_TF_EXPORT Sampler {
   virtual void NextAsync(int64_t n, Callback callback) = 0;
   void NextAsync(Callback callback) { NextAsync(1, std::move(callback)); }
 
+  // At most n of the samples that are there now, in their order; maybe none. Never blocks, asks for
+  // nothing on demand and reports no error: Next and NextAsync do.
+  virtual std::vector<Sample> Take(int64_t n) = 0;
+
   // Ends the sampler: waiting and later calls get CANCELLED. Never blocks for longer than running
   // callbacks take. Idempotent; may be called from any thread, also from a callback.
   virtual void Close() = 0;
