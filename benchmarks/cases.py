@@ -16,7 +16,13 @@ import numpy as np
 
 from benchmarks import tables
 from benchmarks.bench import Bench, Figure
-from benchmarks.graph_cases import graph_insert_batch, graph_update, graph_update_batch
+from benchmarks.graph_cases import (
+    graph_batches,
+    graph_dataset,
+    graph_insert_batch,
+    graph_update,
+    graph_update_batch,
+)
 from benchmarks.variable_cases import (
     pull_10MB,
     pull_10MB_eight,
@@ -333,6 +339,12 @@ ROWS = {
     ),
     "sample": _row("Client.sample, 400 B", "items/s", client_sample),
     "update": _row("mutate_priorities, 1,000 keys", "calls/s", mutate_priorities),
+    "graph_batches": Row(
+        "ReverbDataset / .batch(256), 400 B, in a tf.function",
+        "items/s",
+        (graph_batches,),
+        (graph_dataset,),
+    ),
     "graph_writer": Row(
         "write 400 B in a tf.function loop", "items/s", (graph_writer,), (graph_insert,)
     ),

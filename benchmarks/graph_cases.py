@@ -44,6 +44,24 @@ def graph_insert_batch(bench: Bench) -> Iterator[Figure]:
     return _loop(bench, _BATCH, lambda _: client.insert_batch([values], _INSERTED, priorities))
 
 
+def graph_batches(bench: Bench) -> Iterator[Figure]:
+    """ReverbDataset of batches of 256 items of 400 B, read in the graph, items a second."""
+    tables.fill(bench.client(), "sample_400B", "400B")
+    dataset = bench.reverb.ReverbDataset(bench.address, "sample_400B", _BATCH)
+    iterator = iter(dataset)
+    return _loop(bench, _BATCH, lambda _: next(iterator))
+
+
+def graph_dataset(bench: Bench) -> Iterator[Figure]:
+    """TrajectoryDataset with .batch(256), items of 400 B, read in the graph, items a second."""
+    tables.fill(bench.client(), "sample_400B", "400B")
+    dataset = bench.reverb.TrajectoryDataset.from_table_signature(
+        bench.address, "sample_400B", max_in_flight_samples_per_worker=2 * _BATCH
+    )
+    iterator = iter(dataset.batch(_BATCH, drop_remainder=True))
+    return _loop(bench, _BATCH, lambda _: next(iterator))
+
+
 def graph_update(bench: Bench) -> Iterator[Figure]:
     """Samples one item, then sets its priority; steps a second."""
     import tensorflow as tf
