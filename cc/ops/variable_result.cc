@@ -1,6 +1,13 @@
 #include "cc/ops/variable_result.h"
 
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
 #include "cc/ops/tf_convert.h"
+#include "tensorflow/core/framework/device_base.h"
+#include "tensorflow/core/util/work_sharder.h"
 
 namespace reverb_tf::ops {
 namespace {
@@ -9,6 +16,10 @@ using ::tensorflow::OpKernelContext;
 using ::tensorflow::PartialTensorShape;
 using ::tensorflow::Tensor;
 using ::tensorflow::TensorShape;
+
+// Copied by one thread in less time than it takes to wake another.
+constexpr size_t kMinParallelBytes = size_t{1} << 20;
+constexpr int64_t kBytesPerCycle = 2;  // of a copy
 
 std::string Describe(tensorflow::DataType dtype, const std::string& shape) {
   return tensorflow::DataTypeString(dtype) + " " + shape;
@@ -37,18 +48,40 @@ absl::Status CheckColumns(const OpKernelContext* ctx, const std::string& table,
   return absl::OkStatus();
 }
 
+// Reads the variables into `outputs`, on several threads if they are large.
+absl::Status ReadAll(OpKernelContext* ctx, const Sample& sample,
+                     const std::vector<Tensor*>& outputs) {
+  const auto n = static_cast<int64_t>(outputs.size());
+  std::vector<absl::Status> statuses(outputs.size());
+  const auto read = [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      statuses[i] = ReadFirstRow(sample, static_cast<int>(i), outputs[i]);
+  };
+  size_t bytes = 0;
+  for (const Tensor* output : outputs) bytes += output->TotalBytes();
+  if (bytes < kMinParallelBytes) {
+    read(0, n);
+  } else {
+    const auto* const threads = ctx->device()->tensorflow_cpu_worker_threads();
+    const int64_t cost = static_cast<int64_t>(bytes) / n / kBytesPerCycle;
+    tensorflow::Shard(threads->num_threads, threads->workers, n, cost, read);
+  }
+  for (const absl::Status& status : statuses) TF_RETURN_IF_ERROR(status);
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status WriteVariables(OpKernelContext* ctx, const std::string& table, const Sample& sample,
                             const std::vector<PartialTensorShape>& expected, int first_output) {
   std::vector<TensorShape> shapes;
   TF_RETURN_IF_ERROR(CheckColumns(ctx, table, sample, expected, first_output, &shapes));
-  for (int i = 0; i < sample.num_columns(); ++i) {
-    Tensor* output = nullptr;
-    TF_RETURN_IF_ERROR(ctx->allocate_output(first_output + i, shapes[i], &output));
-    TF_RETURN_IF_ERROR(ReadFirstRow(sample, i, output));
+  std::vector<Tensor*> outputs(shapes.size());
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    TF_RETURN_IF_ERROR(
+        ctx->allocate_output(first_output + static_cast<int>(i), shapes[i], &outputs[i]));
   }
-  return absl::OkStatus();
+  return ReadAll(ctx, sample, outputs);
 }
 
 }  // namespace reverb_tf::ops
