@@ -2,6 +2,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <future>
 #include <limits>
 #include <mutex>
 #include <set>
@@ -321,6 +322,31 @@ TEST_P(ClientTest, StoppedServerUnblocksCallers) {
   if (GetParam() == Path::kGrpc) {
     EXPECT_EQ(info.code(), StatusCode::kUnavailable);
     EXPECT_THAT(info.message(), HasSubstr(client_->address()));
+  }
+}
+
+// With await_local_successor a server of this process is no different from others.
+TEST_P(ClientTest, SuccessorIsWaitedFor) {
+  for (const bool comes_back : {true, false}) {
+    Start({QueueOptions("q", 1)});
+    const int port = server_->port();
+    ClientOptions options;
+    options.await_local_successor = true;
+    options.stop_patience = comes_back ? std::chrono::seconds(30) : milliseconds(50);
+    client_ = MakeClient(AddressOf(*server_), GetParam(), options);
+    std::promise<Status> sampled;
+    const auto sampler = NewSampler("q");
+    sampler->NextAsync([&](Result<Sample> sample) { sampled.set_value(sample.status()); });
+    ASSERT_TRUE(client_->GetServerInfo(Soon()).ok());
+    server_->Stop();
+    if (comes_back) {
+      server_ = StartServer({QueueOptions("q", 1)}, port);
+      ASSERT_TRUE(Insert(7, {{"q", 1}}).ok());
+    }
+    const Status status = sampled.get_future().get();
+    EXPECT_EQ(status.code(), comes_back ? StatusCode::kOk : StatusCode::kUnavailable);
+    if (comes_back) continue;
+    EXPECT_THAT(status.message(), HasSubstr(client_->address() + " was stopped and cannot be"));
   }
 }
 

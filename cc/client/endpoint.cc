@@ -29,7 +29,7 @@ Result<std::shared_ptr<Transport>> Endpoint::transport() {
 Result<std::shared_ptr<Transport>> Endpoint::DefaultTransport() {
   if (auto server = core::LocalRegistry::Global()->Find(address_)) {
     CheckGrpcUsable().IgnoreError();  // takes note: the server uses gRPC
-    return MakeLocalTransport(address_, std::move(server), clock_);
+    return MakeLocalTransport(address_, std::move(server), clock_, options_.await_local_successor);
   }
   REVERB_TF_RETURN_IF_ERROR(CheckGrpcUsable());
   MutexLock lock(&mu_);

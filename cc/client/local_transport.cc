@@ -12,8 +12,11 @@ namespace {
 class LocalTransport : public Transport {
  public:
   LocalTransport(std::string address, std::shared_ptr<const core::LocalServer> server,
-                 core::Clock* clock)
-      : address_(std::move(address)), server_(std::move(server)), clock_(clock) {}
+                 core::Clock* clock, bool await_successor)
+      : address_(std::move(address)),
+        server_(std::move(server)),
+        clock_(clock),
+        await_successor_(await_successor) {}
 
   std::shared_ptr<InsertStream> OpenInsertStream(
       std::shared_ptr<InsertStreamObserver> observer) override {
@@ -88,6 +91,7 @@ class LocalTransport : public Transport {
 
   bool IsTransient(const Status& status) const override {
     if (status.code() != StatusCode::kCancelled) return false;
+    if (await_successor_) return true;
     const auto successor = core::LocalRegistry::Global()->Find(address_);
     return successor != nullptr && successor != server_;
   }
@@ -105,14 +109,16 @@ class LocalTransport : public Transport {
   const std::string address_;
   const std::shared_ptr<const core::LocalServer> server_;
   core::Clock* const clock_;
+  const bool await_successor_;
 };
 
 }  // namespace
 
 std::shared_ptr<Transport> MakeLocalTransport(std::string address,
                                               std::shared_ptr<const core::LocalServer> server,
-                                              core::Clock* clock) {
-  return std::make_shared<LocalTransport>(std::move(address), std::move(server), clock);
+                                              core::Clock* clock, bool await_successor) {
+  return std::make_shared<LocalTransport>(std::move(address), std::move(server), clock,
+                                          await_successor);
 }
 
 }  // namespace reverb_tf::client

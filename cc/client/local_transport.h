@@ -12,11 +12,11 @@
 namespace reverb_tf::client {
 
 // `address` is where `server` was found in the registry. A server that stops ends its streams and
-// calls with CANCELLED; that is transient only when another server can be found at the address by
-// then.
+// calls with CANCELLED; that is transient only with `await_successor`, or when another server can
+// be found at the address by then.
 std::shared_ptr<Transport> MakeLocalTransport(std::string address,
                                               std::shared_ptr<const core::LocalServer> server,
-                                              core::Clock* clock);
+                                              core::Clock* clock, bool await_successor);
 
 }  // namespace reverb_tf::client
 

@@ -131,6 +131,12 @@ bool SamplerCore::IsOver() const {
   return !final_.ok() || (options_.max_samples != -1 && returned_ >= options_.max_samples);
 }
 
+bool SamplerCore::SomeMayCome() const {
+  return !buffer_.empty() ||
+         std::any_of(workers_.begin(), workers_.end(),
+                     [](const Worker& worker) { return worker.outstanding > 0; });
+}
+
 SamplerCore::Received SamplerCore::Pop() {
   Received received = std::move(buffer_.front());
   buffer_.pop_front();
@@ -295,12 +301,8 @@ void SamplerCore::OnStreamClosed(size_t index, uint64_t generation, const Status
     const bool asked = worker.outstanding > 0;
     GiveBack(&worker);
     if (IsRateLimiterTimeout(why)) {
-      const bool missed = buffer_.empty() && blocked_ + waiters_.size() > 0;
-      if (missed) {
-        SetFinal(why, &work);
-      } else {
-        worker.timed_out = true;
-      }
+      worker.timed_out = true;
+      if (blocked_ + waiters_.size() > 0 && !SomeMayCome()) SetFinal(why, &work);
     } else if (transport == nullptr || !transport->IsTransient(why)) {
       SetFinal(why, &work);
     } else if (asked) {

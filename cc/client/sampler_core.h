@@ -98,6 +98,8 @@ class SamplerCore : public std::enable_shared_from_this<SamplerCore> {
   void Withdraw(Work* work) REQUIRES(mu_);
   void ScheduleRetry(size_t index, const Status& why) REQUIRES(mu_);
   bool IsOver() const REQUIRES(mu_);
+  // A sample is buffered or on its way, or its request waits in the table.
+  bool SomeMayCome() const REQUIRES(mu_);
   // Buffered samples can still be had after SetFinal; End drops them.
   void SetFinal(const Status& status, Work* work) REQUIRES(mu_);
   void End(const Status& status) EXCLUDES(mu_);

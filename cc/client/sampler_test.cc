@@ -278,6 +278,32 @@ TEST_F(SamplerTest, LimiterTimeoutEndsTheSamplerOfACallerThatWaits) {
   EXPECT_TRUE(IsRateLimiterTimeout(TryNext()));
 }
 
+// What the table has given to another worker by then is on its way.
+TEST_F(SamplerTest, LimiterTimeoutOfOneWorkerWaitsForTheOthers) {
+  SamplerOptions options = Options(-1, 2, 2);
+  options.rate_limiter_timeout = seconds(3);
+  Start(options);
+  std::vector<Status> got;
+  const auto next = [&] {
+    sampler_->NextAsync(1, [&](Result<Sample> sample) { got.push_back(sample.status()); });
+  };
+  next();
+  ASSERT_EQ(transport_->sample_streams.size(), 2u);
+  FakeTransport::FakeSampleStream& other = *transport_->sample_streams[0];
+  transport_->sample_stream().Close(DeadlineExceededError(kTimeoutText));
+  EXPECT_TRUE(got.empty());
+  other.Deliver(Items(1));
+  ASSERT_EQ(got.size(), 1u);
+  EXPECT_TRUE(got[0].ok());
+  next();
+  ASSERT_EQ(transport_->sample_streams.size(), 3u);
+  transport_->sample_stream().Close(DeadlineExceededError(kTimeoutText));
+  EXPECT_EQ(got.size(), 1u);
+  other.Close(DeadlineExceededError(kTimeoutText));
+  ASSERT_EQ(got.size(), 2u);
+  EXPECT_TRUE(IsRateLimiterTimeout(got[1]));
+}
+
 TEST_F(SamplerTest, VersionsAreAskedForAndTold) {
   SamplerOptions options = Options(-1, 1);
   options.on_demand = true;

@@ -113,7 +113,7 @@ class TransportTest : public testing::TestWithParam<Path> {
     transport_ = GetParam() == Path::kGrpc
                      ? MakeGrpcTransport(address)
                      : MakeLocalTransport(address, core::LocalRegistry::Global()->Find(address),
-                                          core::Clock::System());
+                                          core::Clock::System(), /*await_successor=*/false);
   }
 
   std::vector<uint64_t> Insert(const std::string& table, const std::vector<uint64_t>& keys) {

@@ -12,10 +12,12 @@
 
 namespace reverb_tf::ops {
 
-// For clients of ops: what is blocked ends soon after its server was stopped.
+// For clients of ops: what is blocked ends soon after its server was stopped, and in the same way
+// wherever that was.
 inline ClientOptions OpClientOptions() {
   ClientOptions options;
   options.stop_patience = std::chrono::milliseconds(500);
+  options.await_local_successor = true;
   return options;
 }
 

@@ -89,7 +89,7 @@ def test_a_cancelled_step(service, in_thread, kind):
     assert service.samples_taken("dist") == 0
 
 
-@pytest.mark.parametrize("kind", OF_TABLES)
+@pytest.mark.parametrize("kind", OF_TABLES + DATASETS)
 def test_a_stopped_server_of_this_process(service, in_thread, kind):
     check_stopped(service.address, service.server.stop, in_thread, kind)
 
@@ -111,7 +111,7 @@ def check_stopped(address, stop, in_thread, kind):
         blocked = in_thread(lambda: blocked_op(kind, address))
     wait_until_blocked(blocked)
     stop()
-    with pytest.raises((tf.errors.CancelledError, tf.errors.UnavailableError)):
+    with pytest.raises(tf.errors.UnavailableError, match=f"{address} was stopped"):
         blocked.result(timeout=30)
 
 

@@ -274,6 +274,15 @@ def test_table_and_address_as_tensors(service):
     assert as_list(e.data for e in dataset) == [[[1]], [[2]]]
 
 
+def test_the_end_by_a_timeout_loses_nothing(service):
+    """One worker's limiter times out while another's items are on their way."""
+    for _ in range(40):
+        service.write("queue", range(25))
+        options = {"num_workers": 2, "max_in_flight": 2, "rate_limiter_timeout_ms": 0}
+        dataset = reverb_dataset_of(service, "queue", batch_size=5, **options)
+        assert sorted(v for e in dataset for v in e.data["x"][:, 0].numpy()) == list(range(25))
+
+
 def test_several_threads_share_an_iterator(service, in_thread):
     for _ in range(10):
         iterator = iter(reverb_dataset_of(service, "queue", batch_size=4, max_samples=60))

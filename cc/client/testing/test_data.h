@@ -97,9 +97,7 @@ inline std::string PathName(const testing::TestParamInfo<Path>& info) {
 
 // A client that reaches a server of this process over the path.
 inline std::shared_ptr<Client> MakeClient(const std::string& address, Path path,
-                                          Duration patience = std::chrono::seconds(30)) {
-  ClientOptions options;
-  options.patience = patience;
+                                          const ClientOptions& options) {
   Endpoint::TransportFactory factory;
   if (path == Path::kGrpc) {
     std::shared_ptr<Transport> transport = MakeGrpcTransport(address);
@@ -107,6 +105,13 @@ inline std::shared_ptr<Client> MakeClient(const std::string& address, Path path,
   }
   return std::make_shared<ClientImpl>(
       std::make_shared<Endpoint>(address, options, core::Clock::System(), factory));
+}
+
+inline std::shared_ptr<Client> MakeClient(const std::string& address, Path path,
+                                          Duration patience = std::chrono::seconds(30)) {
+  ClientOptions options;
+  options.patience = patience;
+  return MakeClient(address, path, options);
 }
 
 // Bounds what would otherwise hang.

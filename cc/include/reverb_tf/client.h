@@ -30,6 +30,10 @@ struct ClientOptions {
   // How much of that remains once the server itself has ended a call or a stream, because it stops:
   // so long its successor is waited for.
   Duration stop_patience = std::chrono::seconds(60);
+  // Whether the successor of a server of this process is waited for like that of any other. If not,
+  // calls and streams end with CANCELLED as soon as such a server stops, unless there is another by
+  // then.
+  bool await_local_successor = false;
 };
 
 struct KeyWithPriority {

@@ -63,10 +63,10 @@ class REVERB_TF_EXPORT Sampler {
 
   // Blocks until a sample is there. OUT_OF_RANGE: max_samples were returned. DEADLINE_EXCEEDED
   // whose message contains "Timeout exceeded before the right to insert was acquired":
-  // rate_limiter_timeout ran out (samples that came before are returned first; IsRateLimiterTimeout
-  // tells it from the caller's own timeout). CANCELLED: closed, interrupted or the server is
-  // stopping. NOT_FOUND: no such table. UNAVAILABLE names the address when the server could not be
-  // reached for the client's patience.
+  // rate_limiter_timeout ran out for all streams (samples that came before are returned first;
+  // IsRateLimiterTimeout tells it from the caller's own timeout). CANCELLED: closed, interrupted or
+  // the server is stopping. NOT_FOUND: no such table. UNAVAILABLE names the address when the server
+  // could not be reached for the client's patience.
   virtual Result<Sample> Next(const WaitOptions& wait) = 0;
 
   // The same without blocking, for n samples: the callback is called n times, from any thread,
