@@ -4,20 +4,12 @@
 #include <chrono>
 #include <utility>
 
-#include "cc/wire/chunk_codec.h"
-
 namespace reverb_tf::client {
 namespace {
 
 // A stream that lived so long has reached its server: its loss is a new trouble, not the old one
 // going on.
 constexpr auto kHealthyStream = std::chrono::seconds(1);
-
-// For a table of this process.
-void ToOnePiece(core::TrajectoryRef* trajectory) {
-  if ((*trajectory)->chunk_bytes() < wire::kMinBytesInPieces) return;
-  *trajectory = core::Trajectory::InOnePiece(std::move(*trajectory));
-}
 
 }  // namespace
 
@@ -232,7 +224,6 @@ InsertBatch InsertSession::NextBatch() {
     item.key = keys_.Key(next_);
     item.priority = entry.item.priority;
     item.trajectory = trajectory;
-    if (!transport_->holds_chunks()) ToOnePiece(&item.trajectory);
     batch.items.push_back({entry.item.table, std::move(item)});
   }
   if (transport_->holds_chunks() && !batch.items.empty()) ChooseKeepKeys(&batch);

@@ -6,9 +6,24 @@
 
 #include "cc/core/mutex.h"
 #include "cc/core/table.h"
+#include "cc/wire/chunk_codec.h"
 
 namespace reverb_tf::client {
 namespace {
+
+// Tables take no chunks in pieces. Items of the same trajectory go on to share one.
+void ToOnePiece(std::vector<OutgoingItem>* items) {
+  core::TrajectoryRef last, copy;
+  for (OutgoingItem& outgoing : *items) {
+    core::TrajectoryRef& trajectory = outgoing.item.trajectory;
+    if (trajectory->chunk_bytes() < wire::kMinBytesInPieces) continue;
+    if (trajectory != last) {
+      last = trajectory;
+      copy = core::Trajectory::InOnePiece(trajectory);
+    }
+    trajectory = copy;
+  }
+}
 
 class LocalInsertStream : public InsertStream,
                           public core::InsertObserver,
@@ -21,6 +36,7 @@ class LocalInsertStream : public InsertStream,
   void Write(InsertBatch batch) override {
     const std::shared_ptr<InsertStreamObserver> observer = Observer();
     if (observer == nullptr) return;
+    ToOnePiece(&batch.items);
     for (size_t first = 0; first < batch.items.size();) {
       size_t end = first + 1;
       while (end < batch.items.size() && *batch.items[end].table == *batch.items[first].table) {
