@@ -9,17 +9,27 @@ export REVERB_TF_CACHE="${REVERB_TF_CACHE:-$HOME/.cache/reverb_tf}"
 export REVERB_TF_PYTHON="${REVERB_TF_PYTHON:-$PWD/.venv/bin/python}"
 export REVERB_TF_JOBS="${REVERB_TF_JOBS:-$(nproc)}"
 
-# Prints the first python3 of PATH (then python3.10 to 3.13) that is new enough.
-find_python() {
-  local name
-  for name in python3 python3.11 python3.12 python3.13 python3.10 /usr/bin/python3; do
-    if "$name" -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null; then
+# first_python CONDITION NAMES...: prints the first of the interpreters whose version v, (major, minor), fulfils it.
+first_python() {
+  local condition="$1" name
+  shift
+  for name in "$@"; do
+    if "$name" -c "import sys; v = sys.version_info[:2]; sys.exit(not ($condition))" 2>/dev/null; then
       command -v "$name"
       return
     fi
   done
-  echo "no python3 between 3.10 and 3.13 on PATH" >&2
+  echo "this needs a python3 of version v with $condition, and there is none on PATH" >&2
   return 1
+}
+
+find_python() {
+  first_python "(3, 10) <= v <= (3, 13)" python3 python3.11 python3.12 python3.13 python3.10 /usr/bin/python3
+}
+
+# The last that dm-reverb 0.14.0 and TensorFlow 2.15 run on.
+find_python311() {
+  first_python "v == (3, 11)" python3.11 python3 /usr/bin/python3 "$HOME"/.pyenv/versions/3.11*/bin/python3
 }
 
 # run_bazel [--suffix SUFFIX] COMMAND ARGS...: Bazel with this checkout's settings; SUFFIX names an output base beside
@@ -60,17 +70,4 @@ make_environment() {
   "${pip[@]}" -r "$requirements"
   if [[ $# -gt 0 ]]; then "${pip[@]}" --no-deps "$@"; fi
   echo "$key" > "$folder/.stamp"
-}
-
-# Prints a Python 3.11, the last that dm-reverb 0.14.0 and TensorFlow 2.15 run on.
-find_python311() {
-  local name
-  for name in python3.11 python3 /usr/bin/python3 "$HOME"/.pyenv/versions/3.11*/bin/python3; do
-    if "$name" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null; then
-      command -v "$name"
-      return
-    fi
-  done
-  echo "this needs Python 3.11, and there is none on PATH" >&2
-  return 1
 }

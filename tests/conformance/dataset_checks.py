@@ -28,6 +28,20 @@ _OPTIONS = (
 )
 
 
+def tables() -> list[reverb.Table]:
+    """A prioritized table and a queue."""
+    return [
+        reverb.Table(
+            "dist",
+            sampler=reverb.selectors.Prioritized(priority_exponent=1),
+            remover=reverb.selectors.Fifo(),
+            max_size=1_000_000,
+            rate_limiter=reverb.rate_limiters.MinSize(1),
+        ),
+        reverb.Table.queue("queue", 100),
+    ]
+
+
 def signed_tables() -> list[reverb.Table]:
     """A queue of each kind of signature, of any matrix of floats."""
     specs = {

@@ -1,7 +1,6 @@
 """What the conformance scripts share. They import `reverb` alone, whichever package that is."""
 
 import socket
-import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -12,36 +11,6 @@ import tensorflow as tf
 
 # A guard against hangs, not a claim about speed.
 PATIENCE = 60
-
-
-class Call:
-    """A function that runs on a thread."""
-
-    def __init__(self, function: Callable[[], Any]):
-        self._function = function
-        self._value: Any = None
-        self._error: BaseException | None = None
-        self.thread = threading.Thread(target=self._run, daemon=True)
-        self.thread.start()
-
-    def _run(self) -> None:
-        try:
-            self._value = self._function()
-        except BaseException as error:
-            self._error = error
-
-    def is_blocked(self, seconds: float = 0.3) -> bool:
-        """Whether it is still running after the time that it would need otherwise."""
-        self.thread.join(seconds)
-        return self.thread.is_alive()
-
-    def result(self) -> Any:
-        """Waits for the function; returns its value or raises its error."""
-        self.thread.join(PATIENCE)
-        assert not self.thread.is_alive(), "still running"
-        if self._error is not None:
-            raise self._error
-        return self._value
 
 
 def wait_until(condition: Callable[[], bool]) -> None:

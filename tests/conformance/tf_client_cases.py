@@ -9,6 +9,7 @@ from reverb import client as reverb_client
 from reverb import item_selectors, rate_limiters, replay_sample, tf_client
 from reverb import server as reverb_server
 
+from tests import calls
 from tests.conformance import support
 
 v1 = tf.compat.v1
@@ -133,7 +134,7 @@ class SampleOpTest(TFClientCase):
         with tf.control_dependencies([told]):
             op = self._tf_client.sample("dist", [tf.float64])
         with self.session() as session:
-            call = support.Call(lambda: session.run(op))
+            call = calls.Call(lambda: session.run(op))
             self.assertTrue(running.wait(support.PATIENCE))
             self.assertTrue(call.is_blocked())
             self._client.insert([np.float64(5)], {"dist": 1.0})

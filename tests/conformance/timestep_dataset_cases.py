@@ -7,27 +7,15 @@ import numpy as np
 import tensorflow as tf
 from absl.testing import parameterized
 from reverb import client as reverb_client
-from reverb import item_selectors, rate_limiters, replay_sample, timestep_dataset
+from reverb import replay_sample, timestep_dataset
 from reverb import server as reverb_server
 
+from tests import calls
 from tests.conformance import dataset_checks, support
 
 v1 = tf.compat.v1
 
 _ONES = (np.ones([3, 3], np.float32),)
-
-
-def _tables() -> list[reverb_server.Table]:
-    return [
-        reverb_server.Table(
-            "dist",
-            sampler=item_selectors.Prioritized(priority_exponent=1),
-            remover=item_selectors.Fifo(),
-            max_size=1_000_000,
-            rate_limiter=rate_limiters.MinSize(1),
-        ),
-        reverb_server.Table.queue("queue", 100),
-    ]
 
 
 class TimestepDatasetTest(
@@ -37,7 +25,7 @@ class TimestepDatasetTest(
 
     def setUp(self):
         super().setUp()
-        self._server = reverb_server.Server(tables=_tables())
+        self._server = reverb_server.Server(tables=dataset_checks.tables())
         self.addCleanup(self._server.stop)
         self._client = reverb_client.Client(f"localhost:{self._server.port}")
 
@@ -250,7 +238,7 @@ class TimestepDatasetTest(
             element = iterator.get_next()
         session = v1.Session()
         session.run(iterator.initializer)
-        call = support.Call(lambda: session.run(element))
+        call = calls.Call(lambda: session.run(element))
         self.assertTrue(running.wait(support.PATIENCE))
         self.assertTrue(call.is_blocked())
         session.close()

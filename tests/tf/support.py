@@ -1,6 +1,5 @@
 """What the tests of the graph side share: servers, writers of test data, calls on threads."""
 
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -8,6 +7,7 @@ import numpy as np
 import tensorflow as tf
 
 import reverb_tf as reverb
+from tests.calls import Call
 
 
 def use_four_cpus() -> None:
@@ -48,35 +48,6 @@ class Service:
         return info.rate_limiter_info.sample_stats.completed
 
 
-class Call:
-    """A function that runs on a thread."""
-
-    def __init__(self, function: Callable[[], Any]):
-        self._function = function
-        self._value: Any = None
-        self._error: BaseException | None = None
-        self.thread = threading.Thread(target=self._run, daemon=True)
-        self.thread.start()
-
-    def _run(self):
-        try:
-            self._value = self._function()
-        except BaseException as error:
-            self._error = error
-
-    @property
-    def running(self) -> bool:
-        return self.thread.is_alive()
-
-    def result(self, timeout: float = 60) -> Any:
-        """Waits for the function; returns its value or raises its error."""
-        self.thread.join(timeout=timeout)
-        assert not self.thread.is_alive(), "still running"
-        if self._error is not None:
-            raise self._error
-        return self._value
-
-
 def check_closed_session(dataset: Any, in_thread: Callable[..., Call]) -> None:
     """Closing a v1 session ends its get_next, which blocks. To be called inside a graph."""
     iterator = tf.compat.v1.data.make_initializable_iterator(dataset)
@@ -103,8 +74,7 @@ def inside_another(combine: str, inner: Callable[[Any], Any]) -> Any:
 
 def wait_until_blocked(call: Call, seconds: float = 0.5):
     """Gives a call that should block the time to show that it does not."""
-    call.thread.join(timeout=seconds)
-    assert call.running
+    assert call.is_blocked(seconds)
 
 
 def uniform_table(name: str, signature: Any = None, **options: Any) -> reverb.Table:
