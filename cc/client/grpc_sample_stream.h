@@ -18,8 +18,9 @@ namespace reverb_tf::client {
 
 class GrpcSampleStream : public SampleStream, public GrpcStream {
  public:
-  GrpcSampleStream(std::string table, std::shared_ptr<SampleStreamObserver> observer)
-      : table_(std::move(table)), observer_(std::move(observer)) {}
+  GrpcSampleStream(const SampleStreamOptions& options,
+                   std::shared_ptr<SampleStreamObserver> observer)
+      : table_(options.table), observer_(std::move(observer)), reader_(options.align_arrays) {}
 
   void Request(const SampleRequest& request) override;
   void Cancel() override { Abort(); }

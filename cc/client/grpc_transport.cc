@@ -55,8 +55,9 @@ class GrpcTransport : public Transport {
   }
 
   std::shared_ptr<SampleStream> OpenSampleStream(
-      const std::string& table, std::shared_ptr<SampleStreamObserver> observer) override {
-    auto stream = std::make_shared<GrpcSampleStream>(table, std::move(observer));
+      const SampleStreamOptions& options,
+      std::shared_ptr<SampleStreamObserver> observer) override {
+    auto stream = std::make_shared<GrpcSampleStream>(options, std::move(observer));
     stream->Start(channel_, &bytes_, "/deepmind.reverb.ReverbService/SampleStream");
     return stream;
   }

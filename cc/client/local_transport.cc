@@ -24,8 +24,9 @@ class LocalTransport : public Transport {
   }
 
   std::shared_ptr<SampleStream> OpenSampleStream(
-      const std::string& table, std::shared_ptr<SampleStreamObserver> observer) override {
-    return MakeLocalSampleStream(server_, table, std::move(observer), clock_);
+      const SampleStreamOptions& options,
+      std::shared_ptr<SampleStreamObserver> observer) override {
+    return MakeLocalSampleStream(server_, options.table, std::move(observer), clock_);
   }
 
   CancelFunction GetServerInfo(std::function<void(Result<ServerInfo>)> callback) override {

@@ -117,6 +117,15 @@ Status Sample::Impl::ReadRows(int i, int64_t first, int64_t count, void* out,
                  });
 }
 
+std::shared_ptr<const void> Sample::Impl::ShareColumn(int i) const {
+  const core::Column& column = trajectory_->column(i);
+  if (column.num_slices != 1) return nullptr;
+  const core::ChunkRef& chunk = trajectory_->chunk(trajectory_->slice(column.first_slice).chunk);
+  const void* const array = wire::ArrayInPlace(*chunk);
+  if (array == nullptr || reinterpret_cast<uintptr_t>(array) % kArrayAlignment != 0) return nullptr;
+  return std::shared_ptr<const void>(std::make_shared<core::ChunkRef>(chunk), array);
+}
+
 Result<std::vector<std::string_view>> Sample::Impl::ReadStrings(int i, int64_t first,
                                                                 int64_t count) const {
   REVERB_TF_RETURN_IF_ERROR(CheckRange(i, first, count));
@@ -188,6 +197,8 @@ Status Sample::ReadColumn(int i, void* out, size_t out_bytes) const {
 Status Sample::ReadRows(int i, int64_t first, int64_t count, void* out, size_t out_bytes) const {
   return impl_->ReadRows(i, first, count, out, out_bytes);
 }
+
+std::shared_ptr<const void> Sample::ShareColumn(int i) const { return impl_->ShareColumn(i); }
 
 Result<std::vector<std::string_view>> Sample::ReadStrings(int i, int64_t first,
                                                           int64_t count) const {

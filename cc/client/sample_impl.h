@@ -31,6 +31,7 @@ class Sample::Impl {
   const ColumnView& column(int i) const { return columns()[i]; }
 
   Status ReadRows(int i, int64_t first, int64_t count, void* out, size_t out_bytes) const;
+  std::shared_ptr<const void> ShareColumn(int i) const;
   Result<std::vector<std::string_view>> ReadStrings(int i, int64_t first, int64_t count) const;
 
   // INVALID_ARGUMENT unless the columns are what the options expect; the text is that of the

@@ -52,7 +52,7 @@ void SamplerCore::Send(const Action& action) {
       workers_[action.worker].since = endpoint_->clock()->Now();
     }
     stream = (*transport)
-                 ->OpenSampleStream(options_.table,
+                 ->OpenSampleStream({options_.table, options_.align_arrays},
                                     std::make_shared<StreamObserver>(
                                         weak_from_this(), action.worker, action.generation));
     bool over = false;

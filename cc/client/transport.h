@@ -56,6 +56,11 @@ class InsertStream {
   virtual void Cancel() = 0;
 };
 
+struct SampleStreamOptions {
+  std::string table;
+  bool align_arrays = false;  // see SamplerOptions
+};
+
 // What is asked of a sample stream.
 struct SampleRequest {
   int64_t n = 1;  // samples
@@ -101,7 +106,7 @@ class Transport {
   virtual std::shared_ptr<InsertStream> OpenInsertStream(
       std::shared_ptr<InsertStreamObserver> observer) = 0;
   virtual std::shared_ptr<SampleStream> OpenSampleStream(
-      const std::string& table, std::shared_ptr<SampleStreamObserver> observer) = 0;
+      const SampleStreamOptions& options, std::shared_ptr<SampleStreamObserver> observer) = 0;
 
   // Each tried once.
   virtual CancelFunction GetServerInfo(std::function<void(Result<ServerInfo>)> callback) = 0;

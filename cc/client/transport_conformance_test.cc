@@ -147,7 +147,7 @@ TEST_P(TransportTest, ConfirmsOnlyWhatIsInTheTable) {
   stream->Write(items_.Batch(&q_, {1, 2, 3, 4}));
   EXPECT_TRUE(observer->heard.Await([&] { return observer->keys.size() == 2; }));
   const auto sampled = std::make_shared<SampleObserver>();
-  const auto samples = transport_->OpenSampleStream("q", sampled);
+  const auto samples = transport_->OpenSampleStream({"q"}, sampled);
   samples->Request({2, kInfiniteDuration});
   EXPECT_TRUE(sampled->heard.Await([&] { return sampled->keys.size() == 2; }));
   EXPECT_TRUE(observer->heard.Await([&] { return observer->keys.size() == 4; }));
@@ -209,7 +209,7 @@ TEST_P(TransportTest, RequestGivesExactlyWhatWasAskedFor) {
   Start({QueueOptions("q", 100)});
   Insert("q", {1, 2, 3, 4, 5, 6, 7});
   const auto observer = std::make_shared<SampleObserver>();
-  const auto stream = transport_->OpenSampleStream("q", observer);
+  const auto stream = transport_->OpenSampleStream({"q"}, observer);
   stream->Request({3, kInfiniteDuration});
   ASSERT_TRUE(observer->heard.Await([&] { return observer->keys.size() == 3; }));
   stream->Request({2, kInfiniteDuration});
@@ -223,7 +223,7 @@ TEST_P(TransportTest, RequestIsAnsweredInPartsAsItemsCome) {
   Start({QueueOptions("q", 100)});
   Insert("q", {1, 2});
   const auto observer = std::make_shared<SampleObserver>();
-  const auto stream = transport_->OpenSampleStream("q", observer);
+  const auto stream = transport_->OpenSampleStream({"q"}, observer);
   stream->Request({4, kInfiniteDuration});
   ASSERT_TRUE(observer->heard.Await([&] { return observer->keys.size() == 2; }));
   Insert("q", {3});
@@ -238,7 +238,7 @@ TEST_P(TransportTest, SampleTimeouts) {
   for (const Duration timeout : {Duration::zero(), Duration(milliseconds(20))}) {
     Insert("q", {1});
     const auto observer = std::make_shared<SampleObserver>();
-    const auto stream = transport_->OpenSampleStream("q", observer);
+    const auto stream = transport_->OpenSampleStream({"q"}, observer);
     stream->Request({2, timeout});
     ASSERT_TRUE(observer->heard.Await([&] { return observer->closed.has_value(); }));
     EXPECT_TRUE(IsRateLimiterTimeout(*observer->closed)) << observer->closed->ToString();
@@ -253,7 +253,7 @@ TEST_P(TransportTest, RequestWaitsForAVersion) {
   Start({options});
   Insert("q", {1});
   const auto observer = std::make_shared<SampleObserver>();
-  const auto stream = transport_->OpenSampleStream("q", observer);
+  const auto stream = transport_->OpenSampleStream({"q"}, observer);
   SampleRequest request;
   request.min_version = 2;
   stream->Request(request);
@@ -272,7 +272,7 @@ TEST_P(TransportTest, RequestWaitsForAVersion) {
 TEST_P(TransportTest, UnknownTableEndsASampleStream) {
   Start({UniformOptions("q")});
   const auto observer = std::make_shared<SampleObserver>();
-  const auto stream = transport_->OpenSampleStream("nope", observer);
+  const auto stream = transport_->OpenSampleStream({"nope"}, observer);
   stream->Request({1, kInfiniteDuration});
   ASSERT_TRUE(observer->heard.Await([&] { return observer->closed.has_value(); }));
   EXPECT_EQ(observer->closed->code(), StatusCode::kNotFound);
@@ -282,19 +282,19 @@ TEST_P(TransportTest, CancelledRequestTakesNothing) {
   Start({QueueOptions("q", 100)});
   for (int i = 0; i < 10; ++i) {
     const auto observer = std::make_shared<SampleObserver>();
-    const auto stream = transport_->OpenSampleStream("q", observer);
+    const auto stream = transport_->OpenSampleStream({"q"}, observer);
     stream->Request({1, kInfiniteDuration});
     stream->Cancel();
     ASSERT_TRUE(observer->heard.Await([&] { return observer->closed.has_value(); }));
   }
   // The server may hear of the cancellation after this; another round trip makes sure.
   const auto last = std::make_shared<SampleObserver>();
-  const auto late = transport_->OpenSampleStream("q", last);
+  const auto late = transport_->OpenSampleStream({"q"}, last);
   late->Request({1, milliseconds(200)});
   ASSERT_TRUE(last->heard.Await([&] { return last->closed.has_value(); }));
   Insert("q", {1});
   const auto observer = std::make_shared<SampleObserver>();
-  const auto stream = transport_->OpenSampleStream("q", observer);
+  const auto stream = transport_->OpenSampleStream({"q"}, observer);
   stream->Request({1, kInfiniteDuration});
   ASSERT_TRUE(observer->heard.Await([&] { return observer->keys.size() == 1; }));
   stream->Cancel();
@@ -303,7 +303,7 @@ TEST_P(TransportTest, CancelledRequestTakesNothing) {
 TEST_P(TransportTest, StoppedServerEndsStreams) {
   Start({QueueOptions("q", 1)});
   const auto samples = std::make_shared<SampleObserver>();
-  const auto sample_stream = transport_->OpenSampleStream("q", samples);
+  const auto sample_stream = transport_->OpenSampleStream({"q"}, samples);
   sample_stream->Request({5, kInfiniteDuration});
   Insert("q", {1});
   ASSERT_TRUE(samples->heard.Await([&] { return samples->keys.size() == 1; }));

@@ -27,21 +27,25 @@ class ClientResource : public tensorflow::ResourceBase {
  public:
   explicit ClientResource(const std::string& address)
       : client_(Client::Create(address, OpClientOptions())),
-        samplers_(client_, /*timesteps=*/true),
-        trajectory_samplers_(client_, /*timesteps=*/false) {}
+        array_samplers_(client_, {/*timesteps=*/true, /*align_arrays=*/true}),
+        step_samplers_(client_, {/*timesteps=*/true, /*align_arrays=*/false}),
+        trajectory_samplers_(client_, {/*timesteps=*/false, /*align_arrays=*/false}) {}
 
   std::string DebugString() const override {
     return "reverb_tf client of the server at " + client_->address();
   }
 
   Client& client() { return *client_; }
-  // Of items that are made of steps, and of any items.
-  SamplerPool& samplers() { return samplers_; }
+  // Of items that are made of steps, for who wants their first step only or all of them, and of any
+  // items.
+  SamplerPool& array_samplers() { return array_samplers_; }
+  SamplerPool& step_samplers() { return step_samplers_; }
   SamplerPool& trajectory_samplers() { return trajectory_samplers_; }
 
  private:
   const std::shared_ptr<Client> client_;
-  SamplerPool samplers_;
+  SamplerPool array_samplers_;
+  SamplerPool step_samplers_;
   SamplerPool trajectory_samplers_;
 };
 

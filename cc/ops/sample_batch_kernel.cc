@@ -82,7 +82,7 @@ class SampleBatchKernel : public tensorflow::AsyncOpKernel {
         absl::InvalidArgumentError("num_samples must be 1 where batched is false, got " +
                                    std::to_string(pending->wanted)),
         done);
-    pending->pool = options_.timesteps ? &pending->resource->samplers()
+    pending->pool = options_.timesteps ? &pending->resource->step_samplers()
                                        : &pending->resource->trajectory_samplers();
     Result<std::shared_ptr<Sampler>> sampler = pending->pool->Take(pending->table);
     OP_REQUIRES_ASYNC(ctx, sampler.ok(), ToTf(sampler.status()), done);

@@ -7,6 +7,7 @@
 #include "cc/ops/async_call.h"
 #include "cc/ops/client_resource.h"
 #include "cc/ops/scalar_output.h"
+#include "cc/ops/shared_tensor.h"
 #include "cc/ops/tf_convert.h"
 #include "cc/ops/tf_version.h"
 #include "reverb_tf/sample.h"
@@ -51,13 +52,13 @@ class SampleKernel : public tensorflow::AsyncOpKernel {
         tensorflow::LookupResource(ctx, tensorflow::HandleFromInput(ctx, 0), &pending->resource),
         done);
     OP_REQUIRES_OK_ASYNC(ctx, ReadTableName(ctx->input(1), &pending->table), done);
-    Result<std::shared_ptr<Sampler>> sampler = pending->resource->samplers().Take(pending->table);
+    Result<std::shared_ptr<Sampler>> sampler = pending->resource->array_samplers().Take(pending->table);
     OP_REQUIRES_ASYNC(ctx, sampler.ok(), ToTf(sampler.status()), done);
     pending->sampler = *sampler;
 
     std::shared_ptr<AsyncCall> call = AsyncCall::Start(ctx, std::move(done));
     if (call == nullptr) {
-      pending->resource->samplers().Put(pending->table, pending->sampler);
+      pending->resource->array_samplers().Put(pending->table, pending->sampler);
       return;
     }
     call->SetStop([sampler = pending->sampler] { sampler->Close(); });
@@ -69,7 +70,7 @@ class SampleKernel : public tensorflow::AsyncOpKernel {
         return;
       }
       const absl::Status status = WriteOutputs(call->context(), pending->table, *sample);
-      pending->resource->samplers().Put(pending->table, std::move(pending->sampler));
+      pending->resource->array_samplers().Put(pending->table, std::move(pending->sampler));
       pending->resource.reset();
       call->Finish(status);
     });
@@ -97,6 +98,11 @@ class SampleKernel : public tensorflow::AsyncOpKernel {
                                         output_shapes_[i].DebugString() + ".");
     }
     const tensorflow::DataType dtype = ToTf(column.dtype);
+    Tensor shared;
+    if (ShareFirstRow(sample, i, shape, &shared)) {
+      ctx->set_output(kNumInfoTensors + i, shared);
+      return absl::OkStatus();
+    }
     if (dtype == ctx->expected_output_dtype(kNumInfoTensors + i)) {
       Tensor* output = nullptr;
       TF_RETURN_IF_ERROR(ctx->allocate_output(kNumInfoTensors + i, shape, &output));

@@ -19,7 +19,8 @@ Result<std::shared_ptr<Sampler>> SamplerPool::Take(const std::string& table) {
   options.max_in_flight_samples_per_worker = kMaxSamples;
   options.num_workers = 1;
   options.on_demand = true;
-  options.timesteps = timesteps_;
+  options.timesteps = options_.timesteps;
+  options.align_arrays = options_.align_arrays;
   options.min_version = 0;
   Result<std::unique_ptr<Sampler>> sampler = client_->NewSampler(options);
   if (!sampler.ok()) return sampler.status();

@@ -31,9 +31,14 @@ class SamplerPool {
   // At most so many samples are asked for at a time.
   static constexpr int64_t kMaxSamples = 1 << 20;
 
-  // With `timesteps`, items whose columns differ in their number of steps are errors.
-  SamplerPool(std::shared_ptr<Client> client, bool timesteps)
-      : client_(std::move(client)), timesteps_(timesteps) {}
+  // As in SamplerOptions.
+  struct Options {
+    bool timesteps = false;
+    bool align_arrays = false;
+  };
+
+  SamplerPool(std::shared_ptr<Client> client, const Options& options)
+      : client_(std::move(client)), options_(options) {}
   SamplerPool(const SamplerPool&) = delete;
   SamplerPool& operator=(const SamplerPool&) = delete;
 
@@ -44,7 +49,7 @@ class SamplerPool {
 
  private:
   const std::shared_ptr<Client> client_;
-  const bool timesteps_;
+  const Options options_;
   std::mutex mu_;
   std::map<std::string, std::vector<std::shared_ptr<Sampler>>> idle_;  // guarded by mu_
 };

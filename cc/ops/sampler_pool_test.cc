@@ -115,7 +115,7 @@ class FakeClient : public Client {
 class SamplerPoolTest : public ::testing::Test {
  protected:
   Record record_;
-  SamplerPool pool_{std::make_shared<FakeClient>(&record_), /*timesteps=*/true};
+  SamplerPool pool_{std::make_shared<FakeClient>(&record_), {/*timesteps=*/true, /*align_arrays=*/true}};
 };
 
 TEST_F(SamplerPoolTest, SamplersTakeNothingAheadOfTheirCaller) {
@@ -125,6 +125,7 @@ TEST_F(SamplerPoolTest, SamplersTakeNothingAheadOfTheirCaller) {
   EXPECT_TRUE(record_.created[0].on_demand);
   EXPECT_EQ(record_.created[0].max_in_flight_samples_per_worker, SamplerPool::kMaxSamples);
   EXPECT_TRUE(record_.created[0].timesteps);
+  EXPECT_TRUE(record_.created[0].align_arrays);
   EXPECT_EQ(record_.created[0].max_samples, -1);
 }
 

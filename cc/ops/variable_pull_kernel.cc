@@ -37,10 +37,10 @@ struct PendingPull {
   bool pooled = false;  // the sampler goes back when it has delivered
 
   void ReturnSampler() {
-    if (pooled) resource->samplers().Put(table, std::move(sampler));
+    if (pooled) resource->array_samplers().Put(table, std::move(sampler));
   }
   absl::Status TakeFromPool() {
-    Result<std::shared_ptr<Sampler>> taken = resource->samplers().Take(table);
+    Result<std::shared_ptr<Sampler>> taken = resource->array_samplers().Take(table);
     if (!taken.ok()) return ToTf(taken.status());
     sampler = *std::move(taken);
     pooled = true;
@@ -52,6 +52,7 @@ struct PendingPull {
     options.max_samples = 1;
     options.max_in_flight_samples_per_worker = 1;
     options.on_demand = true;
+    options.align_arrays = true;
     options.timesteps = true;
     Result<std::unique_ptr<Sampler>> made = resource->client().NewSampler(options);
     if (!made.ok()) return ToTf(made.status());

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cc/ops/shared_tensor.h"
 #include "cc/ops/tf_convert.h"
 #include "tensorflow/core/framework/device_base.h"
 #include "tensorflow/core/util/work_sharder.h"
@@ -48,17 +49,21 @@ absl::Status CheckColumns(const OpKernelContext* ctx, const std::string& table,
   return absl::OkStatus();
 }
 
-// Reads the variables into `outputs`, on several threads if they are large.
-absl::Status ReadAll(OpKernelContext* ctx, const Sample& sample,
-                     const std::vector<Tensor*>& outputs) {
-  const auto n = static_cast<int64_t>(outputs.size());
-  std::vector<absl::Status> statuses(outputs.size());
+struct Copy {
+  int column;
+  Tensor* to;
+};
+
+// On several threads if it is much.
+absl::Status ReadAll(OpKernelContext* ctx, const Sample& sample, const std::vector<Copy>& copies) {
+  const auto n = static_cast<int64_t>(copies.size());
+  std::vector<absl::Status> statuses(copies.size());
   const auto read = [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i)
-      statuses[i] = ReadFirstRow(sample, static_cast<int>(i), outputs[i]);
+      statuses[i] = ReadFirstRow(sample, copies[i].column, copies[i].to);
   };
   size_t bytes = 0;
-  for (const Tensor* output : outputs) bytes += output->TotalBytes();
+  for (const Copy& copy : copies) bytes += copy.to->TotalBytes();
   if (bytes < kMinParallelBytes) {
     read(0, n);
   } else {
@@ -76,12 +81,18 @@ absl::Status WriteVariables(OpKernelContext* ctx, const std::string& table, cons
                             const std::vector<PartialTensorShape>& expected, int first_output) {
   std::vector<TensorShape> shapes;
   TF_RETURN_IF_ERROR(CheckColumns(ctx, table, sample, expected, first_output, &shapes));
-  std::vector<Tensor*> outputs(shapes.size());
-  for (size_t i = 0; i < shapes.size(); ++i) {
-    TF_RETURN_IF_ERROR(
-        ctx->allocate_output(first_output + static_cast<int>(i), shapes[i], &outputs[i]));
+  std::vector<Copy> copies;
+  for (int i = 0; i < sample.num_columns(); ++i) {
+    Tensor shared;
+    if (ShareFirstRow(sample, i, shapes[i], &shared)) {
+      ctx->set_output(first_output + i, shared);
+      continue;
+    }
+    Copy copy{i, nullptr};
+    TF_RETURN_IF_ERROR(ctx->allocate_output(first_output + i, shapes[i], &copy.to));
+    copies.push_back(copy);
   }
-  return ReadAll(ctx, sample, outputs);
+  return ReadAll(ctx, sample, copies);
 }
 
 }  // namespace reverb_tf::ops

@@ -12,8 +12,8 @@
 
 namespace reverb_tf::ops {
 
-// Decodes the first step of each column of `sample` straight into an output of its own, the first
-// one at `first_output`. All columns are checked before any output is made: INVALID_ARGUMENT, which
+// The first step of each column of `sample` becomes an output of its own, the first one at
+// `first_output`: without a copy where it can be shared (shared_tensor.h). All columns are checked before any output is made: INVALID_ARGUMENT, which
 // names table and column, for another number of columns than `shapes` has entries, another dtype
 // than the output's, or a shape that is not compatible with its entry.
 absl::Status WriteVariables(tensorflow::OpKernelContext* ctx, const std::string& table,

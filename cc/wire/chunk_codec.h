@@ -46,14 +46,20 @@ Result<core::ChunkRef> ParseChunk(const Cursor& serialized);
 using KeepPieces = std::function<std::unique_ptr<const core::ChunkPieces>(const Cursor&)>;
 // The same for who decodes the chunk once, soon: one of kMinBytesInPieces or more whose arrays are
 // literals (numbers that do not compress) is left in the pieces in which it came, which saves the
-// copy.
-Result<core::ChunkRef> ParseChunk(const Cursor& serialized, const KeepPieces& keep_pieces);
+// copy. With `align_arrays`, one of them that is a single array of one row is copied so that
+// ArrayInPlace finds it at a multiple of kArrayAlignment.
+Result<core::ChunkRef> ParseChunk(const Cursor& serialized, const KeepPieces& keep_pieces,
+                                  bool align_arrays = false);
 
 // Decodes rows [first, first + count) of a tensor into `out` (count * RowBytes bytes, any
 // alignment). Not for kString. Literal frames cost one copy; other frames are decompressed straight
 // into `out` when all rows are asked for. The range must be in the chunk. DATA_LOSS for bytes that
 // do not decompress.
 Status DecodeRows(const core::Chunk& chunk, int tensor, int64_t first, int64_t count, void* out);
+
+// The only row of the only tensor of a chunk of one piece (Chunk::pieces), decoded, where it lies;
+// lives as long as the chunk. Null: there are more rows, tensors or pieces, or it is encoded.
+const void* ArrayInPlace(const core::Chunk& chunk);
 
 // Appends the elements of those rows of a kString tensor of a chunk in one piece; the views point
 // into the chunk. DATA_LOSS for bytes that are not a packed list of so many strings.

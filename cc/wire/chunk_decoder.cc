@@ -71,6 +71,19 @@ Status DecodeRows(const core::Chunk& chunk, int tensor, int64_t first, int64_t c
   return OkStatus();
 }
 
+const void* ArrayInPlace(const core::Chunk& chunk) {
+  if (chunk.num_tensors() != 1 || chunk.header().num_rows != 1 || chunk.pieces() == nullptr ||
+      chunk.pieces()->views().size() != 1) {
+    return nullptr;
+  }
+  const size_t bytes = RowBytes(chunk.tensor(0));
+  Cursor content = ContentOf(chunk, 0);
+  const size_t content_size = content.remaining();
+  if (bytes == 0 || !SkipLiteralHeader(&content, bytes)) return nullptr;
+  return chunk.pieces()->views()[0].data() + chunk.tensor(0).content_offset +
+         (content_size - content.remaining());
+}
+
 Status DecodeStrings(const core::Chunk& chunk, int tensor, int64_t first, int64_t count,
                      std::vector<std::string_view>* out) {
   const core::ChunkTensor& t = chunk.tensor(tensor);

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "cc/wire/aligned_copy.h"
 #include "cc/wire/chunk_codec.h"
 #include "cc/wire/chunk_frame.h"
 #include "cc/wire/old_chunk.h"
@@ -145,6 +146,13 @@ void AddTensor(const ChunkFrame& frame, const TensorFrame& tensor, core::Chunk::
                      tensor.content_offset, tensor.content.remaining());
 }
 
+// Where the array of a tensor that is a literal begins in the serialized chunk.
+size_t ArrayOffset(const ChunkFrame& frame, const TensorFrame& tensor) {
+  Cursor content = tensor.content;
+  SkipLiteralHeader(&content, RawSize(frame, tensor));
+  return tensor.content_offset + (tensor.content.remaining() - content.remaining());
+}
+
 bool AllAreLiterals(const ChunkFrame& frame) {
   return std::all_of(frame.tensors.begin(), frame.tensors.end(), [&](const TensorFrame& tensor) {
     Cursor content = tensor.content;
@@ -180,12 +188,16 @@ Result<core::ChunkRef> CopyChunk(const ChunkFrame& frame, Cursor bytes) {
 }
 
 Result<core::ChunkRef> ParseFrame(ChunkFrame frame, const Cursor& serialized,
-                                  const KeepPieces& keep_pieces) {
+                                  const KeepPieces& keep_pieces, bool align_arrays) {
   Status status = CheckFrame(&frame);
   if (status.ok()) {
     if (keep_pieces != nullptr && serialized.remaining() >= kMinBytesInPieces &&
         AllAreLiterals(frame)) {
-      return ChunkInPieces(frame, keep_pieces(serialized), serialized.remaining());
+      const bool align = align_arrays && frame.tensors.size() == 1 && frame.header.num_rows == 1;
+      return ChunkInPieces(frame,
+                           align ? CopyAligned(serialized, ArrayOffset(frame, frame.tensors[0]))
+                                 : keep_pieces(serialized),
+                           serialized.remaining());
     }
     Result<core::ChunkRef> chunk = CopyChunk(frame, serialized);
     if (chunk.ok()) return chunk;
@@ -196,7 +208,8 @@ Result<core::ChunkRef> ParseFrame(ChunkFrame frame, const Cursor& serialized,
 
 }  // namespace
 
-Result<core::ChunkRef> ParseChunk(const Cursor& serialized, const KeepPieces& keep_pieces) {
+Result<core::ChunkRef> ParseChunk(const Cursor& serialized, const KeepPieces& keep_pieces,
+                                  bool align_arrays) {
   if (serialized.remaining() > kMaxChunkBytes) {
     return InvalidArgumentError("A chunk has " + std::to_string(serialized.remaining()) +
                                 " bytes; it must be smaller than 2 GiB");
@@ -206,7 +219,7 @@ Result<core::ChunkRef> ParseChunk(const Cursor& serialized, const KeepPieces& ke
     return InvalidArgumentError("A chunk is malformed or cut off: not a ChunkData message of " +
                                 std::to_string(serialized.remaining()) + " bytes");
   }
-  if (!frame.old_form) return ParseFrame(std::move(frame), serialized, keep_pieces);
+  if (!frame.old_form) return ParseFrame(std::move(frame), serialized, keep_pieces, align_arrays);
 
   std::string scratch;
   Result<std::string> rewritten = RewriteOldChunk(serialized.View(&scratch));
@@ -219,7 +232,7 @@ Result<core::ChunkRef> ParseChunk(const Cursor& serialized, const KeepPieces& ke
       present_form.remaining() > kMaxChunkBytes) {
     return InvalidArgumentError("A chunk in an old form cannot be brought to the present one");
   }
-  return ParseFrame(std::move(present_frame), present_form, nullptr);
+  return ParseFrame(std::move(present_frame), present_form, nullptr, false);
 }
 
 Result<core::ChunkRef> ParseChunk(const Cursor& serialized) {

@@ -84,6 +84,10 @@ class SampleResponseWriter {
 // Reads SampleStreamResponses in order and puts samples together.
 class SampleResponseReader {
  public:
+  // Large arrays stay in the pieces in which they came, unless they are to be aligned: see
+  // ParseChunk.
+  explicit SampleResponseReader(bool align_arrays = false) : align_arrays_(align_arrays) {}
+
   // Appends each sample that is complete after this message; trajectories are checked as
   // Trajectory::Create says. INTERNAL / INVALID_ARGUMENT for what breaks the protocol; the reader
   // is of no use then.
@@ -96,6 +100,7 @@ class SampleResponseReader {
                    std::vector<core::SampledItem>* complete);
   Status FinishSample(Cursor info, core::SampledItem* sample);
 
+  const bool align_arrays_;
   bool in_sample_ = false;
   std::string info_bytes_;  // of a sample that an earlier message began
   std::vector<core::ChunkRef> chunks_;

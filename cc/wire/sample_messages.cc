@@ -161,7 +161,7 @@ Status SampleResponseReader::ReadEntry(const MessagePieces& pieces, Cursor entry
       case 2: {
         Cursor bytes;
         if (type != WireType::kDelimited || !entry.ReadDelimited(&bytes)) return false;
-        Result<core::ChunkRef> chunk = ParseChunk(bytes, keep);
+        Result<core::ChunkRef> chunk = ParseChunk(bytes, keep, align_arrays_);
         if (!chunk.ok()) {
           error = chunk.status();
           return false;

@@ -15,6 +15,9 @@
 
 namespace reverb_tf {
 
+// What Sample::ShareColumn gives lies at multiples of so many bytes.
+inline constexpr size_t kArrayAlignment = 64;
+
 struct SampleInfo {
   uint64_t key = 0;
   double probability = 0;  // with which the sampler picked the item
@@ -62,6 +65,11 @@ class REVERB_TF_EXPORT Sample {
   // Decodes rows [first, first + count) of column i (not for kString); `out_bytes` as for those
   // rows.
   Status ReadRows(int i, int64_t first, int64_t count, void* out, size_t out_bytes) const;
+
+  // The memory of column i, decoded (column(i).num_bytes, never to be written to), if it lies at a
+  // multiple of kArrayAlignment and came with this sample; it outlives the sample. Else null: then
+  // the column can only be read. See SamplerOptions::align_arrays.
+  std::shared_ptr<const void> ShareColumn(int i) const;
 
   // Elements [first row, first + count rows) of a kString column in row-major order. The views live
   // as long as the Sample.

@@ -32,6 +32,10 @@ struct SamplerOptions {
   // table has given multiples of it. True: as soon as half of it is free, so that the server works
   // while the other half is consumed.
   bool request_ahead = false;
+  // True: an array of one row and 128 KiB or more that is not compressed is copied as it arrives,
+  // while more is on its way, so that Sample::ShareColumn gives it: for those who keep arrays.
+  // False: it is copied when it is read, which is one copy less for those who gather rows.
+  bool align_arrays = false;
   // How long one request may wait in the table for the rate limiter. 0: not at all (on every path).
   Duration rate_limiter_timeout = kInfiniteDuration;
 
