@@ -5,10 +5,8 @@
 #include <grpcpp/support/channel_arguments.h>
 
 #include <string_view>
-#include <utility>
 
 #include "cc/client/fork_guard.h"
-#include "cc/core/clock.h"
 #include "cc/core/malloc_threshold.h"
 
 namespace reverb_tf::client {
@@ -28,7 +26,7 @@ bool IsLoopback(const std::string& address) {
   return host == "localhost" || host == "::1" || host.substr(0, 4) == "127.";
 }
 
-GrpcChannel::GrpcChannel(const std::string& address) {
+GrpcChannel::GrpcChannel(const std::string& address) : poller_(GrpcPoller::Next()) {
   CheckGrpcUsable().IgnoreError();  // takes note; whoever wants a channel has checked
   core::KeepFreedMemory();
   grpc::ChannelArguments args;
@@ -52,11 +50,6 @@ GrpcChannel::GrpcChannel(const std::string& address) {
   args.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   if (IsLoopback(address)) args.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   channel_ = grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), args);
-}
-
-GrpcChannel::~GrpcChannel() {
-  core::Clock::System()->CallAt(core::TimePoint::min(),
-                                [channel = std::move(channel_)]() mutable { channel.reset(); });
 }
 
 }  // namespace reverb_tf::client

@@ -7,23 +7,26 @@
 #include <memory>
 #include <string>
 
+#include "cc/client/grpc_poller.h"
+
 namespace reverb_tf::client {
 
-// A channel that may be let go of on any thread, also on one of gRPC's, where a grpc::Channel
-// itself must not end: the last one waits for gRPC's threads to finish. It ends on the clock's
-// thread instead. Everything that refers to the channel (stubs, contexts of calls) must go before
-// the last reference to this; so each call holds one.
+// A channel and the poller of its calls. May be let go of on any thread. Everything that refers to
+// the channel (stubs, contexts of calls) must go before the last reference to this; so each call
+// holds one.
 class GrpcChannel {
  public:
   // Does not connect. Plain text, messages of any size, a connection of its own.
   explicit GrpcChannel(const std::string& address);
-  ~GrpcChannel();
   GrpcChannel(const GrpcChannel&) = delete;
   GrpcChannel& operator=(const GrpcChannel&) = delete;
 
   const std::shared_ptr<grpc::Channel>& get() const { return channel_; }
+  // Of its calls.
+  grpc::CompletionQueue* queue() const { return poller_->queue(); }
 
  private:
+  GrpcPoller* const poller_;
   std::shared_ptr<grpc::Channel> channel_;
 };
 

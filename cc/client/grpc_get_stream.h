@@ -30,7 +30,7 @@ class GrpcGetStream : public GrpcStream {
   void HandleEnd(const Status& status) override;
 
   const size_t max_items_;
-  // The rest is used by gRPC's callbacks only.
+  // The rest is used by the poller only.
   Callback callback_;
   wire::SampleResponseReader reader_;
   std::vector<core::SampledItem> items_;

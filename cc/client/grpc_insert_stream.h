@@ -27,7 +27,7 @@ class GrpcInsertStream : public InsertStream, public GrpcStream {
   void HandleWritten() override { observer_->OnWritten(); }
   void HandleEnd(const Status& status) override;
 
-  std::shared_ptr<InsertStreamObserver> observer_;  // until the end; used by gRPC's callbacks only
+  std::shared_ptr<InsertStreamObserver> observer_;  // until the end; used by the poller only
   std::vector<uint64_t> keys_;                      // scratch of HandleMessage
   wire::InsertRequestWriter writer_;                // used by Write only
 };

@@ -32,7 +32,7 @@ class GrpcSampleStream : public SampleStream, public GrpcStream {
   grpc::ByteBuffer RequestMessage(const SampleRequest& asked) const;
 
   const std::string table_;
-  std::shared_ptr<SampleStreamObserver> observer_;  // until the end; used by gRPC's callbacks only
+  std::shared_ptr<SampleStreamObserver> observer_;  // until the end; used by the poller only
   wire::SampleResponseReader reader_;               // used by HandleMessage only
 
   Mutex mu_;

@@ -11,24 +11,25 @@ void GrpcStream::Start(std::shared_ptr<GrpcChannel> channel, ByteStub* stub,
   channel_ = std::move(channel);
   self_ = shared_from_this();
   context_.set_compression_algorithm(GRPC_COMPRESS_NONE);
-  stub->PrepareBidiStreamingCall(&context_, method, {}, this);
-  AddHold();  // for the writes, which are started outside of reactions
+  // The first message takes the metadata along; no event tells of them.
+  context_.set_initial_metadata_corked(true);
+  call_ = stub->PrepareCall(&context_, method, channel_->queue());
+  call_->StartCall(nullptr);
   {
     MutexLock lock(&mu_);
     open_ = true;
   }
-  StartRead(&received_);
-  StartCall();
+  call_->Read(&received_, read_.tag());
 }
 
 void GrpcStream::SendMessage(grpc::ByteBuffer message, bool last) {
   MutexLock lock(&mu_);
   if (!open_) return;
-  sent_.Swap(&message);
+  writing_ = true;
   grpc::WriteOptions options;
   options.set_no_compression();
   if (last) options.set_last_message();
-  StartWrite(&sent_, options);
+  call_->Write(message, options, written_.tag());
 }
 
 void GrpcStream::Abort(Status why) {
@@ -40,35 +41,40 @@ void GrpcStream::Abort(Status why) {
   context_.TryCancel();
 }
 
-void GrpcStream::OnReadDone(bool ok) {
-  if (!ok) return Release();
-  HandleMessage(received_);
-  received_.Clear();
-  StartRead(&received_);
-}
-
-void GrpcStream::OnWriteDone(bool ok) {
-  grpc::ByteBuffer sent;  // released without the lock
-  {
-    MutexLock lock(&mu_);
-    sent_.Swap(&sent);
+void GrpcStream::OnRead(bool ok) {
+  if (ok) {
+    HandleMessage(received_);
+    received_.Clear();
+    call_->Read(&received_, read_.tag());
+    return;
   }
-  sent.Clear();
-  if (!ok) return;  // the read fails too
-  HandleWritten();
-}
-
-void GrpcStream::Release() {
   {
     MutexLock lock(&mu_);
-    if (!open_) return;
     open_ = false;
   }
-  RemoveHold();
+  call_->Finish(&status_, finished_.tag());
 }
 
-void GrpcStream::OnDone(const grpc::Status& status) {
-  Status end = FromGrpcStatus(status);
+void GrpcStream::OnWritten(bool ok) {
+  {
+    MutexLock lock(&mu_);
+    writing_ = false;
+  }
+  if (ok) HandleWritten();  // else the read fails too
+  if (is_finished_) End();
+}
+
+void GrpcStream::OnFinished() {
+  is_finished_ = true;
+  {
+    MutexLock lock(&mu_);
+    if (writing_) return;
+  }
+  End();
+}
+
+void GrpcStream::End() {
+  Status end = FromGrpcStatus(status_);
   {
     MutexLock lock(&mu_);
     if (!abort_reason_.ok()) end = abort_reason_;

@@ -4,8 +4,8 @@
 
 #include <grpcpp/client_context.h>
 #include <grpcpp/generic/generic_stub.h>
+#include <grpcpp/support/async_stream.h>
 #include <grpcpp/support/byte_buffer.h>
-#include <grpcpp/support/client_callback.h>
 
 #include <memory>
 #include <string>
@@ -20,10 +20,9 @@ using ByteStub = grpc::TemplatedGenericStub<grpc::ByteBuffer, grpc::ByteBuffer>;
 
 // A call of bytes. Keeps itself alive from Start until its end was reported, so that owners may let
 // go at any time. Reads all the time. Thread-safe.
-class GrpcStream : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>,
-                   public std::enable_shared_from_this<GrpcStream> {
+class GrpcStream : public std::enable_shared_from_this<GrpcStream> {
  public:
-  ~GrpcStream() override = default;
+  virtual ~GrpcStream() = default;
 
   // Once, before anything else. `method` is "/package.Service/Method".
   void Start(std::shared_ptr<GrpcChannel> channel, ByteStub* stub, const std::string& method);
@@ -36,27 +35,35 @@ class GrpcStream : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBu
   void Abort(Status why = OkStatus()) EXCLUDES(mu_);
 
  protected:
-  // Called by gRPC's threads. HandleMessage and HandleWritten may overlap; HandleEnd comes last,
-  // with OK when the server has ended the stream by itself.
+  // Called by the poller's thread, one at a time. HandleEnd comes last, with OK when the server has
+  // ended the stream by itself.
   virtual void HandleMessage(const grpc::ByteBuffer& message) = 0;
   virtual void HandleWritten() = 0;
   virtual void HandleEnd(const Status& status) = 0;
 
  private:
-  void OnReadDone(bool ok) final;
-  void OnWriteDone(bool ok) final;
-  void OnDone(const grpc::Status& status) final;
-  // Lets OnDone come once no operation is going on.
-  void Release() EXCLUDES(mu_);
+  using Call = grpc::ClientAsyncReaderWriter<grpc::ByteBuffer, grpc::ByteBuffer>;
+
+  void OnRead(bool ok) EXCLUDES(mu_);
+  void OnWritten(bool ok) EXCLUDES(mu_);
+  void OnFinished() EXCLUDES(mu_);
+  // Reports the end once no operation is going on any more.
+  void End();
 
   std::shared_ptr<GrpcChannel> channel_;  // goes after the context
-  grpc::ClientContext context_;
-  grpc::ByteBuffer received_;  // of the read that is going on
+  grpc::ClientContext context_;           // goes after the call
+  std::unique_ptr<Call> call_;
   std::shared_ptr<GrpcStream> self_;
+  const GrpcEvent read_{[this](bool ok) { OnRead(ok); }};
+  const GrpcEvent written_{[this](bool ok) { OnWritten(ok); }};
+  const GrpcEvent finished_{[this](bool) { OnFinished(); }};
+  grpc::ByteBuffer received_;  // of the read that is going on
+  grpc::Status status_;
+  bool is_finished_ = false;  // used by the poller's thread only
 
   Mutex mu_;
-  grpc::ByteBuffer sent_ GUARDED_BY(mu_);  // of the write that is going on
-  bool open_ GUARDED_BY(mu_) = false;      // writes may be started
+  bool writing_ GUARDED_BY(mu_) = false;
+  bool open_ GUARDED_BY(mu_) = false;  // writes may be started
   Status abort_reason_ GUARDED_BY(mu_);
 };
 

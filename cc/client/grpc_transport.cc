@@ -19,14 +19,39 @@ namespace {
 
 namespace pb = ::deepmind::reverb;
 
-// One unary call: lives until its callback has run.
-template <typename Request, typename Response>
-struct UnaryCall {
-  explicit UnaryCall(std::shared_ptr<GrpcChannel> channel) : channel(std::move(channel)) {}
-  const std::shared_ptr<GrpcChannel> channel;  // goes after the context
-  grpc::ClientContext context;
-  Request request;
-  Response response;
+// One unary call.
+template <typename Response>
+class UnaryCall : public std::enable_shared_from_this<UnaryCall<Response>> {
+ public:
+  explicit UnaryCall(std::shared_ptr<GrpcChannel> channel) : channel_(std::move(channel)) {}
+
+  // `prepare` makes the call, of the context and the queue that it is given. The callback comes
+  // once; the call lives until then.
+  template <typename Prepare>
+  void Start(const Prepare& prepare,
+             std::function<void(const grpc::Status&, const Response&)> callback) {
+    self_ = this->shared_from_this();
+    callback_ = std::move(callback);
+    call_ = prepare(&context_, channel_->queue());
+    call_->StartCall();
+    call_->Finish(&response_, &status_, finished_.tag());
+  }
+  void Cancel() { context_.TryCancel(); }
+
+ private:
+  void OnFinished() {
+    callback_(status_, response_);
+    const std::shared_ptr<UnaryCall> last = std::move(self_);
+  }
+
+  const std::shared_ptr<GrpcChannel> channel_;  // goes after the context
+  grpc::ClientContext context_;                 // goes after the call
+  std::unique_ptr<grpc::ClientAsyncResponseReader<Response>> call_;
+  Response response_;
+  grpc::Status status_;
+  std::function<void(const grpc::Status&, const Response&)> callback_;
+  const GrpcEvent finished_{[this](bool) { OnFinished(); }};
+  std::shared_ptr<UnaryCall> self_;
 };
 
 ServerInfo ToServerInfo(const pb::ServerInfoResponse& response) {
@@ -55,36 +80,36 @@ class GrpcTransport : public Transport {
   }
 
   std::shared_ptr<SampleStream> OpenSampleStream(
-      const SampleStreamOptions& options,
-      std::shared_ptr<SampleStreamObserver> observer) override {
+      const SampleStreamOptions& options, std::shared_ptr<SampleStreamObserver> observer) override {
     auto stream = std::make_shared<GrpcSampleStream>(options, std::move(observer));
     stream->Start(channel_, &bytes_, "/deepmind.reverb.ReverbService/SampleStream");
     return stream;
   }
 
   CancelFunction GetServerInfo(std::function<void(Result<ServerInfo>)> callback) override {
-    return Unary(&AsyncStub::ServerInfo, pb::ServerInfoRequest(), std::move(callback),
+    return Unary(&Stub::PrepareAsyncServerInfo, pb::ServerInfoRequest(), std::move(callback),
                  ToServerInfo);
   }
 
   CancelFunction Mutate(const std::string& table, const std::vector<core::PriorityUpdate>& updates,
                         const std::vector<uint64_t>& deletes,
                         std::function<void(Status)> callback) override {
-    auto call = std::make_shared<UnaryCall<grpc::ByteBuffer, grpc::ByteBuffer>>(channel_);
-    call->request = wire::SerializeMutateRequest(table, updates.data(), updates.size(),
-                                                 deletes.data(), deletes.size());
-    bytes_.UnaryCall(&call->context, "/deepmind.reverb.ReverbService/MutatePriorities", {},
-                     &call->request, &call->response,
-                     [call, callback = std::move(callback)](const grpc::Status& status) {
-                       callback(FromGrpcStatus(status));
-                     });
-    return CancelOf(call);
+    const grpc::ByteBuffer request = wire::SerializeMutateRequest(
+        table, updates.data(), updates.size(), deletes.data(), deletes.size());
+    return Start<grpc::ByteBuffer>(
+        [&](grpc::ClientContext* context, grpc::CompletionQueue* queue) {
+          return bytes_.PrepareUnaryCall(context, "/deepmind.reverb.ReverbService/MutatePriorities",
+                                         request, queue);
+        },
+        [callback = std::move(callback)](const grpc::Status& status, const grpc::ByteBuffer&) {
+          callback(FromGrpcStatus(status));
+        });
   }
 
   CancelFunction Reset(const std::string& table, std::function<void(Status)> callback) override {
     pb::ResetRequest request;
     request.set_table(table);
-    return Unary(&AsyncStub::Reset, std::move(request), std::move(callback),
+    return Unary(&Stub::PrepareAsyncReset, request, std::move(callback),
                  [](const pb::ResetResponse&) { return OkStatus(); });
   }
 
@@ -109,7 +134,7 @@ class GrpcTransport : public Transport {
     request.set_table(table);
     request.set_start(start);
     request.set_max_items(max_items);
-    return Unary(&AsyncStub::ListItems, std::move(request), std::move(callback),
+    return Unary(&Stub::PrepareAsyncListItems, request, std::move(callback),
                  [start](const pb::ListItemsResponse& response) {
                    return wire::ReadItemPage(response, start);
                  });
@@ -120,7 +145,7 @@ class GrpcTransport : public Transport {
     pb::DeleteItemsRequest request;
     request.set_table(table);
     request.mutable_keys()->Add(keys.begin(), keys.end());
-    return Unary(&AsyncStub::DeleteItems, std::move(request), std::move(callback),
+    return Unary(&Stub::PrepareAsyncDeleteItems, request, std::move(callback),
                  [](const pb::DeleteItemsResponse& response) { return response.num_deleted(); });
   }
 
@@ -132,22 +157,13 @@ class GrpcTransport : public Transport {
     request.set_min_size_to_sample(options.min_size_to_sample);
     request.set_min_diff(options.min_diff);
     request.set_max_diff(options.max_diff);
-    return Unary(&AsyncStub::SetRateLimiter, std::move(request), std::move(callback),
+    return Unary(&Stub::PrepareAsyncSetRateLimiter, request, std::move(callback),
                  [](const pb::SetRateLimiterResponse&) { return OkStatus(); });
   }
 
   CancelFunction Checkpoint(std::function<void(Result<std::string>)> callback) override {
-    using Call = UnaryCall<pb::CheckpointRequest, pb::CheckpointResponse>;
-    auto call = std::make_shared<Call>(channel_);
-    stub_.async()->Checkpoint(&call->context, &call->request, &call->response,
-                              [call, callback = std::move(callback)](const grpc::Status& status) {
-                                if (status.ok()) {
-                                  callback(call->response.checkpoint_path());
-                                } else {
-                                  callback(FromGrpcStatus(status));
-                                }
-                              });
-    return CancelOf(call);
+    return Unary(&Stub::PrepareAsyncCheckpoint, pb::CheckpointRequest(), std::move(callback),
+                 [](const pb::CheckpointResponse& response) { return response.checkpoint_path(); });
   }
 
   bool holds_chunks() const override { return true; }
@@ -157,30 +173,30 @@ class GrpcTransport : public Transport {
   }
 
  private:
-  using AsyncStub = pb::ReverbService::StubInterface::async_interface;
+  using Stub = pb::ReverbService::Stub;
+
+  template <typename Response, typename Prepare, typename Callback>
+  CancelFunction Start(const Prepare& prepare, Callback callback) {
+    auto call = std::make_shared<UnaryCall<Response>>(channel_);
+    call->Start(prepare, std::move(callback));
+    return [weak = std::weak_ptr<UnaryCall<Response>>(call)] {
+      if (const auto call = weak.lock()) call->Cancel();
+    };
+  }
 
   // Calls a method of the stub; `convert` makes the callback's argument of the response.
   template <typename Request, typename Response, typename R, typename Convert>
-  CancelFunction Unary(void (AsyncStub::*method)(grpc::ClientContext*, const Request*, Response*,
-                                                 std::function<void(grpc::Status)>),
-                       Request request, std::function<void(R)> callback, Convert convert) {
-    auto call = std::make_shared<UnaryCall<Request, Response>>(channel_);
-    call->request = std::move(request);
-    AsyncStub* const stub = stub_.async();
-    (stub->*method)(
-        &call->context, &call->request, &call->response,
-        [call, callback = std::move(callback),
-         convert = std::move(convert)](const grpc::Status& status) {
-          callback(status.ok() ? R(convert(call->response)) : R(FromGrpcStatus(status)));
+  CancelFunction Unary(std::unique_ptr<grpc::ClientAsyncResponseReader<Response>> (Stub::*method)(
+                           grpc::ClientContext*, const Request&, grpc::CompletionQueue*),
+                       const Request& request, std::function<void(R)> callback, Convert convert) {
+    return Start<Response>(
+        [&](grpc::ClientContext* context, grpc::CompletionQueue* queue) {
+          return (stub_.*method)(context, request, queue);
+        },
+        [callback = std::move(callback), convert = std::move(convert)](const grpc::Status& status,
+                                                                       const Response& response) {
+          callback(status.ok() ? R(convert(response)) : R(FromGrpcStatus(status)));
         });
-    return CancelOf(call);
-  }
-
-  template <typename Call>
-  static CancelFunction CancelOf(const std::shared_ptr<Call>& call) {
-    return [weak = std::weak_ptr<Call>(call)] {
-      if (const std::shared_ptr<Call> call = weak.lock()) call->context.TryCancel();
-    };
   }
 
   const std::shared_ptr<GrpcChannel> channel_;  // goes after the stubs

@@ -24,8 +24,7 @@ class LocalTransport : public Transport {
   }
 
   std::shared_ptr<SampleStream> OpenSampleStream(
-      const SampleStreamOptions& options,
-      std::shared_ptr<SampleStreamObserver> observer) override {
+      const SampleStreamOptions& options, std::shared_ptr<SampleStreamObserver> observer) override {
     return MakeLocalSampleStream(server_, options.table, std::move(observer), clock_);
   }
 

@@ -300,6 +300,18 @@ TEST_P(TransportTest, CancelledRequestTakesNothing) {
   stream->Cancel();
 }
 
+TEST_P(TransportTest, StreamsThatWereNeverUsedEndWhenCancelled) {
+  Start({QueueOptions("q", 1)});
+  const auto samples = std::make_shared<SampleObserver>();
+  transport_->OpenSampleStream({"q"}, samples)->Cancel();
+  ASSERT_TRUE(samples->heard.Await([&] { return samples->closed.has_value(); }));
+  EXPECT_EQ(samples->closed->code(), StatusCode::kCancelled);
+  const auto inserts = std::make_shared<InsertObserver>();
+  transport_->OpenInsertStream(inserts)->Cancel();
+  ASSERT_TRUE(inserts->heard.Await([&] { return inserts->closed.has_value(); }));
+  EXPECT_EQ(inserts->closed->code(), StatusCode::kCancelled);
+}
+
 TEST_P(TransportTest, StoppedServerEndsStreams) {
   Start({QueueOptions("q", 1)});
   const auto samples = std::make_shared<SampleObserver>();

@@ -30,6 +30,8 @@ struct ChunkTensor {
 class ChunkPieces {
  public:
   virtual ~ChunkPieces() = default;
+  // Whether they lie in memory that is there for them alone.
+  virtual bool in_own_memory() const { return false; }
   // The bytes of the chunk, one after the other.
   const std::vector<std::string_view>& views() const { return views_; }
 

@@ -7,6 +7,7 @@
 
 #include "cc/ops/async_call.h"
 #include "cc/ops/client_resource.h"
+#include "cc/ops/decode_work.h"
 #include "cc/ops/sample_batch.h"
 #include "cc/ops/tf_convert.h"
 #include "cc/ops/tf_version.h"
@@ -97,22 +98,30 @@ class SampleBatchKernel : public tensorflow::AsyncOpKernel {
     call->SetStop([sampler = pending->sampler] { sampler->Close(); });
     // The kernel outlives the step, and so every call that Claim() lets through.
     (*sampler)->NextAsync(pending->wanted, [this, call, pending](Result<Sample> sample) {
-      if (pending->Add(std::move(sample)) && call->Claim()) Finish(call.get(), pending.get());
+      if (pending->Add(std::move(sample)) && call->Claim()) Finish(call, pending);
     });
   }
 
  private:
-  void Finish(AsyncCall* call, PendingSamples* pending) const {
+  void Finish(const std::shared_ptr<AsyncCall>& call,
+              const std::shared_ptr<PendingSamples>& pending) const {
     if (!pending->status.ok()) {
       call->Finish(ToTf(pending->status));
       return;
     }
-    const absl::Status status =
-        WriteSamples(call->context(), pending->table, options_, pending->samples);
-    pending->samples.clear();
     pending->pool->Put(pending->table, std::move(pending->sampler));
-    pending->resource.reset();
-    call->Finish(status);
+    size_t bytes = 0;
+    for (const Sample& sample : pending->samples) bytes += DecodedBytes(sample);
+    RunDecode(
+        call->context(), bytes, 1,
+        [this, call, pending](int64_t) {
+          return WriteSamples(call->context(), pending->table, options_, pending->samples);
+        },
+        [call, pending](const absl::Status& status) {
+          pending->samples.clear();
+          pending->resource.reset();
+          call->Finish(status);
+        });
   }
 
   SampleBatchOptions options_;

@@ -6,6 +6,7 @@
 
 #include "cc/ops/async_call.h"
 #include "cc/ops/client_resource.h"
+#include "cc/ops/decode_work.h"
 #include "cc/ops/scalar_output.h"
 #include "cc/ops/shared_tensor.h"
 #include "cc/ops/tf_convert.h"
@@ -52,7 +53,8 @@ class SampleKernel : public tensorflow::AsyncOpKernel {
         tensorflow::LookupResource(ctx, tensorflow::HandleFromInput(ctx, 0), &pending->resource),
         done);
     OP_REQUIRES_OK_ASYNC(ctx, ReadTableName(ctx->input(1), &pending->table), done);
-    Result<std::shared_ptr<Sampler>> sampler = pending->resource->array_samplers().Take(pending->table);
+    Result<std::shared_ptr<Sampler>> sampler =
+        pending->resource->array_samplers().Take(pending->table);
     OP_REQUIRES_ASYNC(ctx, sampler.ok(), ToTf(sampler.status()), done);
     pending->sampler = *sampler;
 
@@ -69,10 +71,17 @@ class SampleKernel : public tensorflow::AsyncOpKernel {
         call->Finish(ToTf(sample.status()));
         return;
       }
-      const absl::Status status = WriteOutputs(call->context(), pending->table, *sample);
       pending->resource->array_samplers().Put(pending->table, std::move(pending->sampler));
-      pending->resource.reset();
-      call->Finish(status);
+      const auto shared = std::make_shared<const Sample>(std::move(sample).value());
+      RunDecode(
+          call->context(), DecodedBytes(*shared), 1,
+          [this, call, pending, shared](int64_t) {
+            return WriteOutputs(call->context(), pending->table, *shared);
+          },
+          [call, pending](const absl::Status& status) {
+            pending->resource.reset();
+            call->Finish(status);
+          });
     });
   }
 

@@ -115,7 +115,8 @@ class FakeClient : public Client {
 class SamplerPoolTest : public ::testing::Test {
  protected:
   Record record_;
-  SamplerPool pool_{std::make_shared<FakeClient>(&record_), {/*timesteps=*/true, /*align_arrays=*/true}};
+  SamplerPool pool_{std::make_shared<FakeClient>(&record_),
+                    {/*timesteps=*/true, /*align_arrays=*/true}};
 };
 
 TEST_F(SamplerPoolTest, SamplersTakeNothingAheadOfTheirCaller) {

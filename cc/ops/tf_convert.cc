@@ -112,6 +112,12 @@ absl::Status ReadColumnAt(const Sample& sample, int i, int64_t first_element,
   return ToTf(sample.ReadColumn(i, target, column.num_bytes));
 }
 
+size_t DecodedBytes(const Sample& sample) {
+  size_t bytes = 0;
+  for (int i = 0; i < sample.num_columns(); ++i) bytes += sample.column(i).num_bytes;
+  return bytes;
+}
+
 absl::Status ReadFirstRow(const Sample& sample, int i, tensorflow::Tensor* out) {
   if (out->dtype() == tensorflow::DT_STRING) {
     return ReadStrings(sample, i, 1, out->flat<tensorflow::tstring>().data(), out->NumElements());

@@ -2,6 +2,7 @@
 #ifndef REVERB_TF_OPS_TF_CONVERT_H_
 #define REVERB_TF_OPS_TF_CONVERT_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -48,6 +49,9 @@ class TensorViews {
   std::vector<std::vector<int64_t>> dims_;
   std::vector<std::vector<std::string_view>> strings_;
 };
+
+// Of all columns of a sample; strings do not count.
+size_t DecodedBytes(const Sample& sample);
 
 // The shape of column `column`, and of one of its rows.
 absl::Status ColumnShape(const ColumnView& column, tensorflow::TensorShape* shape);

@@ -108,21 +108,23 @@ class PullKernel : public tensorflow::AsyncOpKernel {
       if (!call->Claim()) return;
       const absl::Status status = Write(call->context(), *pending, sample);
       if (sample.ok()) pending->ReturnSampler();
-      pending->resource.reset();
-      call->Finish(status);
+      const auto finish = [call, pending](const absl::Status& status) {
+        pending->resource.reset();
+        call->Finish(status);
+      };
+      if (!status.ok() || !sample.ok()) return finish(status);
+      WriteVariables(call->context(), pending->table, std::move(sample).value(), output_shapes_,
+                     first_value_, finish);
     });
   }
 
  protected:
   // Gives the pending call its sampler.
   virtual absl::Status Prepare(OpKernelContext* ctx, PendingPull* pending) const = 0;
+  // Writes all outputs but the values of a sample.
   virtual absl::Status Write(OpKernelContext* ctx, const PendingPull& pending,
                              const Result<Sample>& sample) const = 0;
 
-  absl::Status WriteValues(OpKernelContext* ctx, const PendingPull& pending,
-                           const Sample& sample) const {
-    return WriteVariables(ctx, pending.table, sample, output_shapes_, first_value_);
-  }
   static absl::Status NoVersions(const PendingPull& pending) {
     return absl::UnimplementedError("The server at " + pending.resource->client().address() +
                                     " does not count versions: it is dm-reverb or an older "
@@ -159,8 +161,7 @@ class VariablePullKernel : public PullKernel {
     TF_RETURN_IF_ERROR(ReadScalar(ctx, "min_version", &min_version));
     const int64_t version = sample->info().table_version;
     if (min_version > 0 && version < 0) return NoVersions(pending);
-    TF_RETURN_IF_ERROR(WriteScalar<int64_t>(ctx, 0, version));
-    return WriteValues(ctx, pending, *sample);
+    return WriteScalar<int64_t>(ctx, 0, version);
   }
 };
 
@@ -216,8 +217,7 @@ class VariablePullIfNewerKernel : public PullKernel {
       const int64_t version = sample->info().table_version;
       if (version < 0) return NoVersions(pending);
       TF_RETURN_IF_ERROR(WriteScalar<int64_t>(ctx, 0, version));
-      TF_RETURN_IF_ERROR(WriteScalar<bool>(ctx, 1, true));
-      return WriteValues(ctx, pending, *sample);
+      return WriteScalar<bool>(ctx, 1, true);
     }
     if (!IsRateLimiterTimeout(sample.status())) return ToTf(sample.status());
     int64_t version = 0;

@@ -2,13 +2,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "cc/ops/decode_work.h"
 #include "cc/ops/shared_tensor.h"
 #include "cc/ops/tf_convert.h"
-#include "tensorflow/core/framework/device_base.h"
-#include "tensorflow/core/util/work_sharder.h"
 
 namespace reverb_tf::ops {
 namespace {
@@ -17,10 +18,6 @@ using ::tensorflow::OpKernelContext;
 using ::tensorflow::PartialTensorShape;
 using ::tensorflow::Tensor;
 using ::tensorflow::TensorShape;
-
-// Copied by one thread in less time than it takes to wake another.
-constexpr size_t kMinParallelBytes = size_t{1} << 20;
-constexpr int64_t kBytesPerCycle = 2;  // of a copy
 
 std::string Describe(tensorflow::DataType dtype, const std::string& shape) {
   return tensorflow::DataTypeString(dtype) + " " + shape;
@@ -54,34 +51,10 @@ struct Copy {
   Tensor* to;
 };
 
-// On several threads if it is much.
-absl::Status ReadAll(OpKernelContext* ctx, const Sample& sample, const std::vector<Copy>& copies) {
-  const auto n = static_cast<int64_t>(copies.size());
-  std::vector<absl::Status> statuses(copies.size());
-  const auto read = [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i)
-      statuses[i] = ReadFirstRow(sample, copies[i].column, copies[i].to);
-  };
-  size_t bytes = 0;
-  for (const Copy& copy : copies) bytes += copy.to->TotalBytes();
-  if (bytes < kMinParallelBytes) {
-    read(0, n);
-  } else {
-    const auto* const threads = ctx->device()->tensorflow_cpu_worker_threads();
-    const int64_t cost = static_cast<int64_t>(bytes) / n / kBytesPerCycle;
-    tensorflow::Shard(threads->num_threads, threads->workers, n, cost, read);
-  }
-  for (const absl::Status& status : statuses) TF_RETURN_IF_ERROR(status);
-  return absl::OkStatus();
-}
-
-}  // namespace
-
-absl::Status WriteVariables(OpKernelContext* ctx, const std::string& table, const Sample& sample,
-                            const std::vector<PartialTensorShape>& expected, int first_output) {
-  std::vector<TensorShape> shapes;
-  TF_RETURN_IF_ERROR(CheckColumns(ctx, table, sample, expected, first_output, &shapes));
-  std::vector<Copy> copies;
+// Makes the outputs. What they lack then is `copies`.
+absl::Status MakeOutputs(OpKernelContext* ctx, const Sample& sample,
+                         const std::vector<TensorShape>& shapes, int first_output,
+                         std::vector<Copy>* copies) {
   for (int i = 0; i < sample.num_columns(); ++i) {
     Tensor shared;
     if (ShareFirstRow(sample, i, shapes[i], &shared)) {
@@ -90,9 +63,29 @@ absl::Status WriteVariables(OpKernelContext* ctx, const std::string& table, cons
     }
     Copy copy{i, nullptr};
     TF_RETURN_IF_ERROR(ctx->allocate_output(first_output + i, shapes[i], &copy.to));
-    copies.push_back(copy);
+    copies->push_back(copy);
   }
-  return ReadAll(ctx, sample, copies);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void WriteVariables(OpKernelContext* ctx, const std::string& table, Sample sample,
+                    const std::vector<PartialTensorShape>& expected, int first_output,
+                    std::function<void(absl::Status)> done) {
+  std::vector<TensorShape> shapes;
+  std::vector<Copy> copies;
+  absl::Status status = CheckColumns(ctx, table, sample, expected, first_output, &shapes);
+  if (status.ok()) status = MakeOutputs(ctx, sample, shapes, first_output, &copies);
+  if (!status.ok()) return done(status);
+  size_t bytes = 0;
+  for (const Copy& copy : copies) bytes += copy.to->TotalBytes();
+  const auto n = static_cast<int64_t>(copies.size());
+  RunDecode(
+      ctx, bytes, n,
+      [sample = std::make_shared<const Sample>(std::move(sample)), copies = std::move(copies)](
+          int64_t i) { return ReadFirstRow(*sample, copies[i].column, copies[i].to); },
+      std::move(done));
 }
 
 }  // namespace reverb_tf::ops

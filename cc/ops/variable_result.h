@@ -2,6 +2,7 @@
 #ifndef REVERB_TF_OPS_VARIABLE_RESULT_H_
 #define REVERB_TF_OPS_VARIABLE_RESULT_H_
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -13,13 +14,13 @@
 namespace reverb_tf::ops {
 
 // The first step of each column of `sample` becomes an output of its own, the first one at
-// `first_output`: without a copy where it can be shared (shared_tensor.h). All columns are checked before any output is made: INVALID_ARGUMENT, which
-// names table and column, for another number of columns than `shapes` has entries, another dtype
-// than the output's, or a shape that is not compatible with its entry.
-absl::Status WriteVariables(tensorflow::OpKernelContext* ctx, const std::string& table,
-                            const Sample& sample,
-                            const std::vector<tensorflow::PartialTensorShape>& shapes,
-                            int first_output);
+// `first_output`: without a copy where it can be shared (shared_tensor.h). `done` is called once,
+// perhaps later, as RunDecode says. All columns are checked before any output is made:
+// INVALID_ARGUMENT, which names table and column, for another number of columns than `shapes` has
+// entries, another dtype than the output's, or a shape that is not compatible with its entry.
+void WriteVariables(tensorflow::OpKernelContext* ctx, const std::string& table, Sample sample,
+                    const std::vector<tensorflow::PartialTensorShape>& shapes, int first_output,
+                    std::function<void(absl::Status)> done);
 
 }  // namespace reverb_tf::ops
 

@@ -19,6 +19,7 @@ class AlignedCopy : public core::ChunkPieces {
     bytes.Copy(start, bytes.remaining());
   }
   ~AlignedCopy() override { core::BufferPool::Global()->Free(memory_, allocated_); }
+  bool in_own_memory() const override { return true; }
   AlignedCopy(const AlignedCopy&) = delete;
   AlignedCopy& operator=(const AlignedCopy&) = delete;
 

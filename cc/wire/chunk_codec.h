@@ -57,8 +57,9 @@ Result<core::ChunkRef> ParseChunk(const Cursor& serialized, const KeepPieces& ke
 // do not decompress.
 Status DecodeRows(const core::Chunk& chunk, int tensor, int64_t first, int64_t count, void* out);
 
-// The only row of the only tensor of a chunk of one piece (Chunk::pieces), decoded, where it lies;
-// lives as long as the chunk. Null: there are more rows, tensors or pieces, or it is encoded.
+// The only row of the only tensor of a chunk in one piece of memory of its own (Chunk::pieces),
+// decoded, where it lies; lives as long as the chunk. Null: there are more rows, tensors or pieces,
+// it is encoded, or the memory is shared.
 const void* ArrayInPlace(const core::Chunk& chunk);
 
 // Appends the elements of those rows of a kString tensor of a chunk in one piece; the views point

@@ -10,6 +10,7 @@
 
 #include "cc/wire/testing/random_columns.h"
 #include "proto/schema.pb.h"
+#include "reverb_tf/sample.h"
 
 namespace reverb_tf::wire {
 namespace {
@@ -310,6 +311,54 @@ TEST(ChunkCodecTest, LargeLiteralsStayInTheirPieces) {
       for (int i = 0; i < 5; ++i) ExpectColumns(**parsed, columns, &rng);
     }
   }
+}
+
+TEST(ChunkCodecTest, ALargeArrayIsAlignedWhereAsked) {
+  std::mt19937_64 rng(13);
+  const size_t kLarge = 2 * kMinBytesInPieces;
+  struct Case {
+    size_t bytes;
+    int64_t rows;
+    bool noise;
+    bool delta;
+    bool in_place;
+  };
+  for (const Case& c : {Case{kLarge, 1, true, false, true}, Case{kLarge, 1, true, true, true},
+                        Case{kLarge, 2, true, false, false}, Case{kLarge, 1, false, false, false},
+                        Case{kMinBytesInPieces / 2, 1, true, false, false}}) {
+    std::vector<OwnedColumn> columns;
+    const core::ChunkRef chunk = ChunkOfBytes(c.bytes, c.rows, c.noise, c.delta, &columns);
+    for (const bool align : {true, false}) {
+      std::string message(chunk->bytes());
+      Result<core::ChunkRef> parsed = ParseChunk(
+          Cursor(message), [](const Cursor& part) { return std::make_unique<OwnedPieces>(part); },
+          align);
+      message.assign(message.size(), '#');
+      ASSERT_TRUE(parsed.ok()) << parsed.status().ToString();
+      const void* const array = ArrayInPlace(**parsed);
+      ASSERT_EQ(array != nullptr, c.in_place && align) << c.bytes;
+      ExpectColumns(**parsed, columns, &rng);
+      if (array == nullptr) continue;
+      EXPECT_EQ(reinterpret_cast<uintptr_t>(array) % kArrayAlignment, 0u);
+      EXPECT_EQ(std::memcmp(array, columns[0].bytes.data(), columns[0].bytes.size()), 0);
+    }
+  }
+}
+
+TEST(ChunkCodecTest, SeveralArraysOfAChunkAreNotAligned) {
+  std::mt19937_64 rng(14);
+  std::vector<OwnedColumn> columns(2);
+  for (OwnedColumn& column : columns) {
+    FillRandom(&rng, DType::kUint8, {1, static_cast<int64_t>(kMinBytesInPieces)}, false, &column);
+  }
+  const core::ChunkRef chunk = Encode(1, columns, false);
+  Result<core::ChunkRef> parsed = ParseChunk(
+      Cursor(chunk->bytes()),
+      [](const Cursor& part) { return std::make_unique<OwnedPieces>(part); }, true);
+  ASSERT_TRUE(parsed.ok());
+  ASSERT_NE((*parsed)->pieces(), nullptr);
+  EXPECT_EQ(ArrayInPlace(**parsed), nullptr);
+  ExpectColumns(**parsed, columns, &rng);
 }
 
 TEST(ChunkCodecTest, LargeLiteralsWithAnOwnerAreNotCopied) {

@@ -73,7 +73,7 @@ Status DecodeRows(const core::Chunk& chunk, int tensor, int64_t first, int64_t c
 
 const void* ArrayInPlace(const core::Chunk& chunk) {
   if (chunk.num_tensors() != 1 || chunk.header().num_rows != 1 || chunk.pieces() == nullptr ||
-      chunk.pieces()->views().size() != 1) {
+      !chunk.pieces()->in_own_memory() || chunk.pieces()->views().size() != 1) {
     return nullptr;
   }
   const size_t bytes = RowBytes(chunk.tensor(0));

@@ -131,9 +131,9 @@ class FakeTransport : public Transport {
     return insert_streams.back();
   }
   std::shared_ptr<SampleStream> OpenSampleStream(
-      const SampleStreamOptions& options,
-      std::shared_ptr<SampleStreamObserver> observer) override {
-    sample_streams.push_back(std::make_shared<FakeSampleStream>(options.table, std::move(observer)));
+      const SampleStreamOptions& options, std::shared_ptr<SampleStreamObserver> observer) override {
+    sample_streams.push_back(
+        std::make_shared<FakeSampleStream>(options.table, std::move(observer)));
     return sample_streams.back();
   }
   CancelFunction GetServerInfo(std::function<void(Result<ServerInfo>)> callback) override {
