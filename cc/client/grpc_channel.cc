@@ -8,6 +8,7 @@
 
 #include "cc/client/fork_guard.h"
 #include "cc/core/malloc_threshold.h"
+#include "cc/wire/local_socket.h"
 
 namespace reverb_tf::client {
 
@@ -48,7 +49,10 @@ GrpcChannel::GrpcChannel(const std::string& address) : poller_(GrpcPoller::Next(
   args.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 310 * 1000);
   args.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20 * 1000);
   args.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
-  if (IsLoopback(address)) args.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  if (IsLoopback(address)) {
+    args.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+    wire::LimitLocalSendBuffers(&args);
+  }
   channel_ = grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), args);
 }
 

@@ -4,11 +4,13 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <memory>
 #include <random>
 #include <set>
 #include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/grpcpp.h>
@@ -24,6 +26,7 @@
 #include "cc/server/listen_address.h"
 #include "cc/server/reverb_service.h"
 #include "cc/server/served_tables.h"
+#include "cc/wire/local_socket.h"
 
 namespace reverb_tf {
 namespace server {
@@ -33,6 +36,12 @@ constexpr auto kInterruptPeriod = std::chrono::milliseconds(100);
 // How long a stop waits for a checkpoint that is being written.
 constexpr Duration kCheckpointPatience = std::chrono::seconds(10);
 constexpr Duration kInterruptedPatience = std::chrono::seconds(5);
+
+class LocalSockets : public grpc::ServerBuilderOption {
+ public:
+  void UpdateArguments(grpc::ChannelArguments* args) override { wire::LimitLocalSendBuffers(args); }
+  void UpdatePlugins(std::vector<std::unique_ptr<grpc::ServerBuilderPlugin>>*) override {}
+};
 
 uint64_t RandomBits() {
   std::random_device device;
@@ -130,6 +139,7 @@ Status ServerImpl::Listen(int port) {
   builder.AddListeningPort(ListenAddress(host_, port), grpc::InsecureServerCredentials(),
                            &bound_port);
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  builder.SetOption(std::make_unique<LocalSockets>());
   builder.SetMaxReceiveMessageSize(-1);
   builder.SetMaxSendMessageSize(-1);
   // Reflection is the only service with threads of its own.
