@@ -9,11 +9,18 @@ from reverb_tf._tf.tf_import import import_tensorflow
 
 tf = import_tensorflow("What reverb_tf has for graphs (TFClient, TFTrajectoryWriter)")
 
+from tensorflow.python.eager import context  # noqa: E402
+
 
 def _destroy(handle: Any) -> None:
-    """Lets go of an eager resource; ops in flight keep it until they end."""
+    """Lets go of an eager resource; ops in flight keep it until they end.
+
+    The garbage collector may call this anywhere, also inside TensorFlow while it adds an op to the graph of a function
+    and holds that graph's lock. So it runs at once, and is no op of whatever graph is the default one.
+    """
     try:
-        tf.raw_ops.DestroyResourceOp(resource=handle, ignore_lookup_error=True)
+        with context.eager_mode():
+            tf.raw_ops.DestroyResourceOp(resource=handle, ignore_lookup_error=True)
     except Exception:  # noqa: BLE001 - the interpreter or TensorFlow's context may be half gone
         pass
 
