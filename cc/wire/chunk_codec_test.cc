@@ -8,58 +8,19 @@
 #include <string>
 #include <vector>
 
+#include "cc/wire/testing/expect_columns.h"
 #include "cc/wire/testing/random_columns.h"
 #include "proto/schema.pb.h"
-#include "reverb_tf/sample.h"
 
 namespace reverb_tf::wire {
 namespace {
 
 using testing::AllDTypes;
 using testing::Encode;
+using testing::ExpectColumns;
 using testing::FillRandom;
 using testing::OwnedColumn;
 using testing::RandomDims;
-
-// Rows [first, first + count) of column i come back as they were.
-void ExpectRows(const core::Chunk& chunk, int i, const OwnedColumn& column, int64_t first,
-                int64_t count) {
-  const int64_t rows = column.dims[0];
-  if (column.dtype == DType::kString) {
-    std::vector<std::string_view> strings;
-    ASSERT_TRUE(DecodeStrings(chunk, i, first, count, &strings).ok());
-    const auto row = static_cast<int64_t>(column.strings.size()) / rows;
-    ASSERT_EQ(static_cast<int64_t>(strings.size()), count * row);
-    for (size_t s = 0; s < strings.size(); ++s) {
-      ASSERT_TRUE(strings[s] == column.strings[static_cast<size_t>(first * row) + s]);
-    }
-    return;
-  }
-  const size_t row_bytes = column.bytes.size() / static_cast<size_t>(rows);
-  ASSERT_EQ(RowBytes(chunk.tensor(i)), row_bytes);
-  // Room on both sides shows writes outside; the odd start shows that alignment is not needed.
-  std::vector<char> out(row_bytes * static_cast<size_t>(count) + 2, '#');
-  ASSERT_TRUE(DecodeRows(chunk, i, first, count, out.data() + 1).ok());
-  ASSERT_TRUE(std::equal(out.begin() + 1, out.end() - 1,
-                         column.bytes.begin() + static_cast<int64_t>(row_bytes) * first));
-  ASSERT_EQ(out.front(), '#');
-  ASSERT_EQ(out.back(), '#');
-}
-
-void ExpectColumns(const core::Chunk& chunk, const std::vector<OwnedColumn>& columns,
-                   std::mt19937_64* rng) {
-  ASSERT_EQ(chunk.num_tensors(), static_cast<int>(columns.size()));
-  for (int i = 0; i < chunk.num_tensors(); ++i) {
-    const OwnedColumn& column = columns[static_cast<size_t>(i)];
-    const core::ChunkTensor& tensor = chunk.tensor(i);
-    ASSERT_EQ(tensor.dtype, column.dtype);
-    ASSERT_EQ(std::vector<int64_t>(tensor.dims, tensor.dims + tensor.rank), column.dims);
-    ExpectRows(chunk, i, column, 0, column.dims[0]);
-    const auto first = static_cast<int64_t>((*rng)() % static_cast<uint64_t>(column.dims[0]));
-    const auto most = static_cast<uint64_t>(column.dims[0] - first);
-    ExpectRows(chunk, i, column, first, static_cast<int64_t>((*rng)() % (most + 1)));
-  }
-}
 
 struct RandomChunk {
   explicit RandomChunk(std::mt19937_64* rng) : columns((*rng)() % 4 + 1) {
@@ -251,160 +212,6 @@ TEST(ChunkCodecTest, PiecesOfAnySizeReadTheSame) {
     ASSERT_TRUE(parsed.ok()) << parsed.status().ToString();
     ExpectColumns(**parsed, random.columns, &rng);
   }
-}
-
-// A copy of a part of a message in pieces of their own.
-class OwnedPieces : public core::ChunkPieces {
- public:
-  explicit OwnedPieces(const Cursor& part) {
-    std::vector<std::string_view> views;
-    part.AppendPieces(&views);
-    for (const std::string_view view : views) strings_.emplace_back(view);
-    views_.assign(strings_.begin(), strings_.end());
-  }
-
- private:
-  std::vector<std::string> strings_;
-};
-
-// Of one column of `rows` rows of random numbers (or of zeros).
-core::ChunkRef ChunkOfBytes(size_t bytes, int64_t rows, bool noise, bool delta,
-                            std::vector<OwnedColumn>* columns) {
-  std::mt19937_64 rng(bytes);
-  *columns = std::vector<OwnedColumn>(1);
-  const auto row = static_cast<int64_t>(bytes) / rows;
-  FillRandom(&rng, DType::kUint8, {rows, row}, false, &columns->front());
-  if (!noise) std::fill(columns->front().bytes.begin(), columns->front().bytes.end(), 0);
-  return Encode(7, *columns, delta);
-}
-
-TEST(ChunkCodecTest, LargeLiteralsStayInTheirPieces) {
-  std::mt19937_64 rng(10);
-  const size_t kLarge = 2 * kMinBytesInPieces;
-  struct Case {
-    size_t bytes;
-    bool noise;
-    bool delta;
-    bool in_pieces;
-  };
-  for (const Case& c :
-       {Case{kLarge, true, false, true}, Case{kLarge, true, true, true},
-        Case{kLarge, false, false, false}, Case{kMinBytesInPieces / 2, true, false, false}}) {
-    std::vector<OwnedColumn> columns;
-    const core::ChunkRef chunk = ChunkOfBytes(c.bytes, 8, c.noise, c.delta, &columns);
-    for (const size_t piece : {size_t{64} << 10, size_t{1000}, size_t{1} << 30}) {
-      std::string message = "before" + std::string(chunk->bytes()) + "behind";
-      std::vector<std::string_view> pieces;
-      for (size_t at = 0; at < message.size(); at += piece) {
-        pieces.push_back(std::string_view(message).substr(at, piece));
-      }
-      Cursor cursor(pieces.data(), pieces.size());
-      ASSERT_TRUE(cursor.Skip(6));
-      Result<core::ChunkRef> parsed =
-          ParseChunk(cursor.First(chunk->num_bytes()),
-                     [](const Cursor& part) { return std::make_unique<OwnedPieces>(part); });
-      message.assign(message.size(), '#');
-      ASSERT_TRUE(parsed.ok()) << parsed.status().ToString();
-      EXPECT_EQ((*parsed)->pieces() != nullptr, c.in_pieces) << c.bytes;
-      EXPECT_EQ((*parsed)->num_bytes(), chunk->num_bytes());
-      EXPECT_EQ((*parsed)->header().uncompressed_size, chunk->header().uncompressed_size);
-      for (int i = 0; i < 5; ++i) ExpectColumns(**parsed, columns, &rng);
-    }
-  }
-}
-
-TEST(ChunkCodecTest, ALargeArrayIsAlignedWhereAsked) {
-  std::mt19937_64 rng(13);
-  const size_t kLarge = 2 * kMinBytesInPieces;
-  struct Case {
-    size_t bytes;
-    int64_t rows;
-    bool noise;
-    bool delta;
-    bool in_place;
-  };
-  for (const Case& c : {Case{kLarge, 1, true, false, true}, Case{kLarge, 1, true, true, true},
-                        Case{kLarge, 2, true, false, false}, Case{kLarge, 1, false, false, false},
-                        Case{kMinBytesInPieces / 2, 1, true, false, false}}) {
-    std::vector<OwnedColumn> columns;
-    const core::ChunkRef chunk = ChunkOfBytes(c.bytes, c.rows, c.noise, c.delta, &columns);
-    for (const bool align : {true, false}) {
-      std::string message(chunk->bytes());
-      Result<core::ChunkRef> parsed = ParseChunk(
-          Cursor(message), [](const Cursor& part) { return std::make_unique<OwnedPieces>(part); },
-          align);
-      message.assign(message.size(), '#');
-      ASSERT_TRUE(parsed.ok()) << parsed.status().ToString();
-      const void* const array = ArrayInPlace(**parsed);
-      ASSERT_EQ(array != nullptr, c.in_place && align) << c.bytes;
-      ExpectColumns(**parsed, columns, &rng);
-      if (array == nullptr) continue;
-      EXPECT_EQ(reinterpret_cast<uintptr_t>(array) % kArrayAlignment, 0u);
-      EXPECT_EQ(std::memcmp(array, columns[0].bytes.data(), columns[0].bytes.size()), 0);
-    }
-  }
-}
-
-TEST(ChunkCodecTest, SeveralArraysOfAChunkAreNotAligned) {
-  std::mt19937_64 rng(14);
-  std::vector<OwnedColumn> columns(2);
-  for (OwnedColumn& column : columns) {
-    FillRandom(&rng, DType::kUint8, {1, static_cast<int64_t>(kMinBytesInPieces)}, false, &column);
-  }
-  const core::ChunkRef chunk = Encode(1, columns, false);
-  Result<core::ChunkRef> parsed = ParseChunk(
-      Cursor(chunk->bytes()),
-      [](const Cursor& part) { return std::make_unique<OwnedPieces>(part); }, true);
-  ASSERT_TRUE(parsed.ok());
-  ASSERT_NE((*parsed)->pieces(), nullptr);
-  EXPECT_EQ(ArrayInPlace(**parsed), nullptr);
-  ExpectColumns(**parsed, columns, &rng);
-}
-
-TEST(ChunkCodecTest, LargeLiteralsWithAnOwnerAreNotCopied) {
-  std::mt19937_64 rng(12);
-  struct Case {
-    size_t bytes;
-    bool noise;
-    bool delta;
-    bool in_pieces;
-  };
-  const size_t kLarge = 2 * kMinBytesInPieces;
-  for (const Case& c :
-       {Case{kLarge, true, false, true}, Case{kLarge, false, false, false},
-        Case{kLarge, true, true, false}, Case{kMinBytesInPieces / 2, true, false, false}}) {
-    std::vector<OwnedColumn> columns;
-    const core::ChunkRef copy = ChunkOfBytes(c.bytes, 8, c.noise, c.delta, &columns);
-    const auto owner = std::make_shared<int>(0);
-    Result<core::ChunkRef> chunk = EncodeChunk(copy->header(), columns[0].view(), owner, nullptr);
-    ASSERT_TRUE(chunk.ok()) << chunk.status().ToString();
-    ASSERT_EQ((*chunk)->pieces() != nullptr, c.in_pieces) << c.bytes;
-    EXPECT_EQ(owner.use_count(), c.in_pieces ? 2 : 1);
-    EXPECT_EQ((*chunk)->num_bytes(), copy->num_bytes());
-    ExpectColumns(**chunk, columns, &rng);
-    const core::ChunkRef whole = core::Chunk::InOnePiece(*chunk);
-    EXPECT_TRUE(whole->bytes() == copy->bytes());
-    EXPECT_EQ(whole->header().uncompressed_size, copy->header().uncompressed_size);
-    ExpectColumns(*whole, columns, &rng);
-    if (!c.in_pieces) continue;
-    EXPECT_EQ((*chunk)->pieces()->views()[1].data(), columns[0].bytes.data());
-    *chunk = whole;
-    EXPECT_EQ(owner.use_count(), 1);
-  }
-}
-
-TEST(ChunkCodecTest, StringsAreAlwaysInOnePiece) {
-  std::mt19937_64 rng(11);
-  std::vector<OwnedColumn> columns(2);
-  FillRandom(&rng, DType::kUint8, {2, static_cast<int64_t>(kMinBytesInPieces)}, false, &columns[0]);
-  FillRandom(&rng, DType::kString, {2}, false, &columns[1]);
-  const core::ChunkRef chunk = Encode(1, columns, false);
-  Result<core::ChunkRef> parsed = ParseChunk(Cursor(chunk->bytes()), [](const Cursor& part) {
-    return std::make_unique<OwnedPieces>(part);
-  });
-  ASSERT_TRUE(parsed.ok());
-  EXPECT_EQ((*parsed)->pieces(), nullptr);
-  ExpectColumns(**parsed, columns, &rng);
 }
 
 class MalformedChunkTest : public ::testing::Test {
