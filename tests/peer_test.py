@@ -10,6 +10,7 @@ import subprocess
 import textwrap
 
 import numpy as np
+import portpicker
 import pytest
 
 import reverb_tf as reverb
@@ -185,7 +186,7 @@ def our_server(peer):
 
 @pytest.fixture
 def peer_server(serving_peer, peer):
-    port = support.unused_port()
+    port = portpicker.pick_unused_port()
     serving_peer.run(_TABLES + f"server = reverb.Server(tables, port={port})")
     address = f"localhost:{port}"
     peer.run(f"client, address = reverb.Client({address!r}), {address!r}")

@@ -5,6 +5,7 @@
 #include <future>
 #include <limits>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -339,9 +340,12 @@ TEST_P(ClientTest, SuccessorIsWaitedFor) {
     sampler->NextAsync([&](Result<Sample> sample) { sampled.set_value(sample.status()); });
     ASSERT_TRUE(client_->GetServerInfo(Soon()).ok());
     server_->Stop();
+    std::optional<DeadPort> dead;
     if (comes_back) {
       server_ = StartServer({QueueOptions("q", 1)}, port);
       ASSERT_TRUE(Insert(7, {{"q", 1}}).ok());
+    } else {
+      dead.emplace(port);
     }
     const Status status = sampled.get_future().get();
     EXPECT_EQ(status.code(), comes_back ? StatusCode::kOk : StatusCode::kUnavailable);
@@ -383,12 +387,8 @@ TEST_P(ClientTest, WriterGoesOnAfterRestart) {
 }
 
 TEST(ClientUnreachableTest, ErrorsNameTheAddressAndTheCause) {
-  int port = 0;
-  {
-    const auto server = StartServer({UniformOptions("a")});
-    port = server->port();
-  }
-  const std::string address = "localhost:" + std::to_string(port);
+  const DeadPort dead(0);
+  const std::string address = "localhost:" + std::to_string(dead.port());
   const auto client = MakeClient(address, Path::kLocal, milliseconds(300));
   SamplerOptions options;
   options.table = "a";

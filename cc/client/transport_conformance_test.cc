@@ -5,6 +5,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -63,6 +64,11 @@ class Heard {
       return ::testing::AssertionSuccess();
     }
     return ::testing::AssertionFailure() << "did not happen";
+  }
+  template <typename Condition>
+  bool Holds(Condition condition) {
+    std::lock_guard<std::mutex> lock(mu_);
+    return condition();
   }
 
  private:
@@ -321,9 +327,30 @@ TEST_P(TransportTest, StoppedServerEndsStreams) {
   ASSERT_TRUE(samples->heard.Await([&] { return samples->keys.size() == 1; }));
   server_->Stop();
   ASSERT_TRUE(samples->heard.Await([&] { return samples->closed.has_value(); }));
-  EXPECT_TRUE(samples->closed->code() == StatusCode::kCancelled ||
-              samples->closed->code() == StatusCode::kUnavailable)
-      << samples->closed->ToString();
+  EXPECT_EQ(samples->closed->code(), StatusCode::kCancelled) << samples->closed->ToString();
+}
+
+// Whatever the server has seen of a stream when it stops, its client hears of a stop, not of a lost
+// connection.
+TEST_P(TransportTest, StopMeetsInsertsOnTheirWay) {
+  for (uint64_t round = 0; round < 20; ++round) {
+    Start({UniformOptions("t")});
+    const std::string table = "t";
+    const auto observer = std::make_shared<InsertObserver>();
+    const auto stream = transport_->OpenInsertStream(observer);
+    stream->Write(items_.Batch(&table, {1}));
+    ASSERT_TRUE(observer->heard.Await(
+        [&] { return observer->keys.size() == 1 && observer->written == 1; }));
+    std::thread stop([&] { server_->Stop(); });
+    const auto is_closed = [&] { return observer->closed.has_value(); };
+    for (int number = 2; !observer->heard.Holds(is_closed); ++number) {
+      stream->Write(items_.Batch(&table, {static_cast<uint64_t>(number)}));
+      ASSERT_TRUE(
+          observer->heard.Await([&] { return is_closed() || observer->written == number; }));
+    }
+    stop.join();
+    EXPECT_EQ(observer->closed->code(), StatusCode::kCancelled) << observer->closed->ToString();
+  }
 }
 
 TEST_P(TransportTest, UnaryCalls) {

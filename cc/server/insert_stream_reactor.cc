@@ -4,19 +4,25 @@
 #include <utility>
 
 #include "cc/server/grpc_status.h"
+#include "cc/wire/server_stopped.h"
 
 namespace reverb_tf::server {
 
-InsertStreamReactor* InsertStreamReactor::Start(std::shared_ptr<const ServedTables> tables) {
-  auto reactor = std::make_shared<InsertStreamReactor>(std::move(tables));
+InsertStreamReactor* InsertStreamReactor::Start(std::shared_ptr<const ServedTables> tables,
+                                                OpenStreams* streams) {
+  auto reactor = std::make_shared<InsertStreamReactor>(std::move(tables), streams);
   reactor->self_ = reactor;
-  MutexLock lock(&reactor->mu_);
-  reactor->Advance();
+  {
+    MutexLock lock(&reactor->mu_);
+    reactor->Advance();
+  }
+  streams->Add(reactor);
   return reactor.get();
 }
 
-InsertStreamReactor::InsertStreamReactor(std::shared_ptr<const ServedTables> tables)
-    : tables_(std::move(tables)) {}
+InsertStreamReactor::InsertStreamReactor(std::shared_ptr<const ServedTables> tables,
+                                         OpenStreams* streams)
+    : tables_(std::move(tables)), streams_(streams) {}
 
 void InsertStreamReactor::OnReadDone(bool ok) {
   {
@@ -138,7 +144,16 @@ void InsertStreamReactor::OnCancel() {
   DropParked();
 }
 
-void InsertStreamReactor::OnDone() { const auto self = std::move(self_); }
+void InsertStreamReactor::OnDone() {
+  streams_->Remove(this);
+  const auto self = std::move(self_);
+}
+
+void InsertStreamReactor::OnServerStops() {
+  MutexLock lock(&mu_);
+  EndWith(wire::ServerStoppedError());
+  Advance();
+}
 
 void InsertStreamReactor::DropParked() {
   std::vector<core::Table*> tables;

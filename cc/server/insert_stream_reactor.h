@@ -13,6 +13,7 @@
 
 #include "cc/core/mutex.h"
 #include "cc/core/table.h"
+#include "cc/server/open_streams.h"
 #include "cc/server/served_tables.h"
 #include "cc/server/stream_chunks.h"
 #include "cc/wire/messages.h"
@@ -36,18 +37,22 @@ namespace reverb_tf::server {
 // Thread-safe (gRPC and tables call it from their threads). No table is called with mu_ held.
 class InsertStreamReactor : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>,
                             public core::InsertObserver,
+                            public OpenStreams::Stream,
                             public std::enable_shared_from_this<InsertStreamReactor> {
  public:
   // Starts to read. gRPC has the result until OnDone.
-  static InsertStreamReactor* Start(std::shared_ptr<const ServedTables> tables);
+  static InsertStreamReactor* Start(std::shared_ptr<const ServedTables> tables,
+                                    OpenStreams* streams);
 
-  explicit InsertStreamReactor(std::shared_ptr<const ServedTables> tables);
+  InsertStreamReactor(std::shared_ptr<const ServedTables> tables, OpenStreams* streams);
 
   // Of gRPC.
   void OnReadDone(bool ok) override;
   void OnWriteDone(bool ok) override;
   void OnCancel() override;
   void OnDone() override;
+
+  void OnServerStops() override;
 
   // Of the tables.
   void OnInserted(const uint64_t* keys, size_t n) override;
@@ -73,6 +78,7 @@ class InsertStreamReactor : public grpc::ServerBidiReactor<grpc::ByteBuffer, grp
   void Advance() REQUIRES(mu_);
 
   const std::shared_ptr<const ServedTables> tables_;
+  OpenStreams* const streams_;                 // until OnDone
   std::shared_ptr<InsertStreamReactor> self_;  // until OnDone
 
   // Touched by OnReadDone only, of which there is one at a time.

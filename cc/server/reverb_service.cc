@@ -34,12 +34,12 @@ grpc::ServerUnaryReactor* ReverbService::Answer(
 
 grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* ReverbService::InsertStream(
     grpc::CallbackServerContext*) {
-  return InsertStreamReactor::Start(tables_);
+  return InsertStreamReactor::Start(tables_, &streams_);
 }
 
 grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* ReverbService::SampleStream(
     grpc::CallbackServerContext*) {
-  return SampleStreamReactor::Start(tables_, clock_);
+  return SampleStreamReactor::Start(tables_, clock_, &streams_);
 }
 
 grpc::ServerBidiReactor<deepmind::reverb::InitializeConnectionRequest,

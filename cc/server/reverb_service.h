@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cc/core/clock.h"
+#include "cc/server/open_streams.h"
 #include "cc/server/served_tables.h"
 #include "proto/reverb_service.grpc.pb.h"
 
@@ -29,6 +30,9 @@ class ReverbService final : public ReverbServiceBase {
   // `clock` must outlive the service and its calls.
   ReverbService(std::shared_ptr<const ServedTables> tables, core::Clock* clock)
       : tables_(std::move(tables)), clock_(clock) {}
+
+  // For a server that stops: ends the streams that would go on, and those that come later.
+  void EndStreams() { streams_.EndAll(); }
 
   grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* InsertStream(
       grpc::CallbackServerContext* context) override;
@@ -81,6 +85,7 @@ class ReverbService final : public ReverbServiceBase {
 
   const std::shared_ptr<const ServedTables> tables_;
   core::Clock* const clock_;
+  OpenStreams streams_;
 };
 
 }  // namespace reverb_tf::server

@@ -8,6 +8,7 @@
 #include "cc/server/grpc_status.h"
 #include "cc/server/proto_message.h"
 #include "cc/wire/messages.h"
+#include "cc/wire/server_stopped.h"
 #include "proto/reverb_service.pb.h"
 
 namespace reverb_tf::server {
@@ -39,17 +40,20 @@ std::optional<std::chrono::nanoseconds> TimeoutOf(
 }  // namespace
 
 SampleStreamReactor* SampleStreamReactor::Start(std::shared_ptr<const ServedTables> tables,
-                                                core::Clock* clock) {
-  auto reactor = std::make_shared<SampleStreamReactor>(std::move(tables), clock);
+                                                core::Clock* clock, OpenStreams* streams) {
+  auto reactor = std::make_shared<SampleStreamReactor>(std::move(tables), clock, streams);
   reactor->self_ = reactor;
-  MutexLock lock(&reactor->mu_);
-  reactor->Advance();
+  {
+    MutexLock lock(&reactor->mu_);
+    reactor->Advance();
+  }
+  streams->Add(reactor);
   return reactor.get();
 }
 
 SampleStreamReactor::SampleStreamReactor(std::shared_ptr<const ServedTables> tables,
-                                         core::Clock* clock)
-    : tables_(std::move(tables)), clock_(clock) {}
+                                         core::Clock* clock, OpenStreams* streams)
+    : tables_(std::move(tables)), clock_(clock), streams_(streams) {}
 
 Result<SampleStreamReactor::Request> SampleStreamReactor::ParseRequest() const {
   REVERB_TF_ASSIGN_OR_RETURN(const auto message,
@@ -204,7 +208,16 @@ void SampleStreamReactor::Abandon() {
   if (ticket) table->CancelSample(*ticket);
 }
 
-void SampleStreamReactor::OnDone() { const auto self = std::move(self_); }
+void SampleStreamReactor::OnDone() {
+  streams_->Remove(this);
+  const auto self = std::move(self_);
+}
+
+void SampleStreamReactor::OnServerStops() {
+  MutexLock lock(&mu_);
+  EndWith(wire::ServerStoppedError());
+  Advance();
+}
 
 void SampleStreamReactor::EndWith(Status status) {
   if (!end_status_) end_status_ = std::move(status);

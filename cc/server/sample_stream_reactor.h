@@ -14,6 +14,7 @@
 #include "cc/core/clock.h"
 #include "cc/core/mutex.h"
 #include "cc/core/table.h"
+#include "cc/server/open_streams.h"
 #include "cc/server/served_tables.h"
 #include "reverb_tf/status.h"
 
@@ -31,17 +32,21 @@ namespace reverb_tf::server {
 // Thread-safe (gRPC and tables call it from their threads). No table is called with mu_ held. Owned
 // by the call and by the callback of the table's request.
 class SampleStreamReactor : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>,
+                            public OpenStreams::Stream,
                             public std::enable_shared_from_this<SampleStreamReactor> {
  public:
   // Starts to read. gRPC has the result until OnDone.
-  static SampleStreamReactor* Start(std::shared_ptr<const ServedTables> tables, core::Clock* clock);
+  static SampleStreamReactor* Start(std::shared_ptr<const ServedTables> tables, core::Clock* clock,
+                                    OpenStreams* streams);
 
-  SampleStreamReactor(std::shared_ptr<const ServedTables> tables, core::Clock* clock);
+  SampleStreamReactor(std::shared_ptr<const ServedTables> tables, core::Clock* clock,
+                      OpenStreams* streams);
 
   void OnReadDone(bool ok) override;
   void OnWriteDone(bool ok) override;
   void OnCancel() override;
   void OnDone() override;
+  void OnServerStops() override;
 
  private:
   struct Request {
@@ -70,6 +75,7 @@ class SampleStreamReactor : public grpc::ServerBidiReactor<grpc::ByteBuffer, grp
 
   const std::shared_ptr<const ServedTables> tables_;
   core::Clock* const clock_;
+  OpenStreams* const streams_;                 // until OnDone
   std::shared_ptr<SampleStreamReactor> self_;  // until OnDone
   grpc::ByteBuffer message_;                   // of the read in progress
 

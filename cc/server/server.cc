@@ -36,6 +36,8 @@ constexpr auto kInterruptPeriod = std::chrono::milliseconds(100);
 // How long a stop waits for a checkpoint that is being written.
 constexpr Duration kCheckpointPatience = std::chrono::seconds(10);
 constexpr Duration kInterruptedPatience = std::chrono::seconds(5);
+// How long it waits for clients to take what is due to them.
+constexpr auto kFarewellPatience = std::chrono::milliseconds(500);
 
 class LocalSockets : public grpc::ServerBuilderOption {
  public:
@@ -178,8 +180,10 @@ void ServerImpl::Stop() {
   if (checkpointer_ != nullptr) checkpointer_->Stop(kCheckpointPatience, kInterruptedPatience);
   // Ends what is blocked in them; the streams report it to their clients.
   for (const auto& table : tables_->server().tables) table->Close();
-  // Cancels every call at once and waits for their reactors, none of which blocks.
-  grpc_server_->Shutdown(std::chrono::system_clock::now());
+  // Ends the other streams. A client that heard nothing would take the stop for a lost connection.
+  service_.EndStreams();
+  // Cancels what is not over by then and waits for the reactors, none of which blocks.
+  grpc_server_->Shutdown(std::chrono::system_clock::now() + kFarewellPatience);
   grpc_server_->Wait();
   MutexLock lock(&mu_);
   state_ = State::kStopped;

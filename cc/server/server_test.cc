@@ -9,7 +9,9 @@
 #include <thread>
 
 #include "cc/core/local_registry.h"
+#include "cc/server/open_streams.h"
 #include "cc/server/testing/server_fixture.h"
+#include "cc/wire/server_stopped.h"
 
 namespace reverb_tf::server {
 namespace {
@@ -23,6 +25,11 @@ using testing::SampleCall;
 using testing::Samples;
 using testing::ServerTest;
 using testing::WaitUntil;
+
+void ExpectToldOfTheStop(const grpc::Status& status) {
+  EXPECT_EQ(status.error_code(), grpc::UNAVAILABLE);
+  EXPECT_EQ(status.error_message(), wire::kServerStopped);
+}
 
 TEST_F(ServerTest, UnaryCalls) {
   ExpectHealthy();
@@ -100,9 +107,8 @@ TEST_F(ServerTest, StopEndsBlockedCalls) {
   EXPECT_EQ(idle.ReadKeys(1).size(), 1u);
   std::vector<std::thread> threads;
   for (int i = 0; i < 3; ++i) threads.emplace_back([this] { server_->Stop(); });
-  const auto sample_code = sample.Finish().error_code();
-  EXPECT_TRUE(sample_code == grpc::CANCELLED || sample_code == grpc::UNAVAILABLE) << sample_code;
-  EXPECT_FALSE(idle.Finish().ok());
+  EXPECT_EQ(sample.Finish().error_code(), grpc::CANCELLED);
+  ExpectToldOfTheStop(idle.Finish());
   EXPECT_FALSE(insert.Finish().ok());
   for (std::thread& thread : threads) thread.join();
   EXPECT_TRUE(server_->Wait({}).ok());
@@ -118,9 +124,58 @@ TEST_F(ServerTest, StopEndsParkedInserts) {
   std::thread stop([this] { server_->Stop(); });
   std::vector<uint64_t> more = insert.ReadKeys(1);
   EXPECT_TRUE(more.empty()) << "an item that is not in the table was acknowledged";
-  const auto code = insert.stream->Finish().error_code();
-  EXPECT_TRUE(code == grpc::CANCELLED || code == grpc::UNAVAILABLE) << code;
+  EXPECT_EQ(insert.stream->Finish().error_code(), grpc::CANCELLED);
   stop.join();
+}
+
+TEST_F(ServerTest, StopIsToldToEveryIdleStream) {
+  ExpectHealthy();
+  std::vector<std::unique_ptr<InsertCall>> inserts;
+  std::vector<std::unique_ptr<SampleCall>> samples;
+  for (uint64_t i = 0; i < 50; ++i) {
+    inserts.push_back(std::make_unique<InsertCall>(stub_.get()));
+    inserts.back()->stream->Write(OneItem(i));
+    samples.push_back(std::make_unique<SampleCall>(stub_.get()));
+    samples.back()->stream->Write(Samples(1));
+  }
+  for (const auto& insert : inserts) ASSERT_EQ(insert->ReadKeys(1).size(), 1u);
+  for (const auto& sample : samples) ASSERT_EQ(sample->ReadKeys(1).size(), 1u);
+  std::thread stop([this] { server_->Stop(); });
+  for (const auto& insert : inserts) ExpectToldOfTheStop(insert->Finish());
+  for (const auto& sample : samples) ExpectToldOfTheStop(sample->Finish());
+  stop.join();
+}
+
+TEST_F(ServerTest, StopDoesNotWaitForAClientThatDoesNotRead) {
+  InsertCall insert(stub_.get());
+  insert.stream->Write(OneItem(1, "t", 1, 1 << 20));
+  ASSERT_EQ(insert.ReadKeys(1).size(), 1u);
+  SampleCall sample(stub_.get());
+  sample.stream->Write(Samples(1000));
+  WaitUntil([this] { return Info(table_).samples > 0; });
+  server_->Stop();
+  EXPECT_FALSE(sample.Finish().ok());
+}
+
+TEST(OpenStreamsTest, ThoseThatBeginDuringTheStopEndAtOnce) {
+  struct Stream : OpenStreams::Stream {
+    void OnServerStops() override { ++told; }
+    int told = 0;
+  };
+  OpenStreams streams;
+  const auto before = std::make_shared<Stream>();
+  const auto over = std::make_shared<Stream>();
+  const auto after = std::make_shared<Stream>();
+  auto gone = std::make_shared<Stream>();
+  for (const auto& stream : {before, over, gone}) streams.Add(stream);
+  streams.Remove(over.get());
+  gone.reset();
+  streams.EndAll();
+  EXPECT_EQ(before->told, 1);
+  EXPECT_EQ(over->told, 0);
+  streams.Add(after);
+  EXPECT_EQ(after->told, 1);
+  EXPECT_EQ(before->told, 1);
 }
 
 TEST_F(ServerTest, StreamsThatComeAndGoWhileTheServerStops) {

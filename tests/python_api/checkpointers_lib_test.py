@@ -76,6 +76,6 @@ def test_a_checkpoint_of_a_server_without_checkpointer():
 
 
 def test_a_checkpoint_of_a_server_that_is_not_there():
-    client = reverb.Client(f"127.0.0.1:{support.unused_port()}")
+    client = reverb.Client(f"127.0.0.1:{support.dead_port()}")
     with pytest.raises(errors.DeadlineExceededError):
         client.checkpoint(timeout=0.1)

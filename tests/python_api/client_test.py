@@ -138,7 +138,7 @@ def test_insert_refuses_bad_targets(serve, priorities, error):
     ids=lambda value: type(value).__name__,
 )
 def test_values_that_cannot_be_stored_are_refused_with_what_can(value):
-    client = reverb.Client(f"127.0.0.1:{support.unused_port()}")
+    client = reverb.Client(f"127.0.0.1:{support.dead_port()}")
     with pytest.raises(TypeError) as e:
         client.insert([value], {"t": 1.0})
     assert "float32" in str(e.value) or "bytes or str" in str(e.value) or "masked" in str(e.value)
@@ -226,13 +226,13 @@ def test_sample_of_an_unknown_table(serve):
 
 @pytest.mark.parametrize("num_samples", [0, -2])
 def test_sample_refuses_bad_counts_when_asked(num_samples):
-    samples = reverb.Client(f"127.0.0.1:{support.unused_port()}").sample("t", num_samples)
+    samples = reverb.Client(f"127.0.0.1:{support.dead_port()}").sample("t", num_samples)
     with pytest.raises(ValueError, match="num_samples"):
         next(samples)
 
 
 def test_sample_minus_one_yields_nothing():
-    assert list(reverb.Client(f"127.0.0.1:{support.unused_port()}").sample("t", -1)) == []
+    assert list(reverb.Client(f"127.0.0.1:{support.dead_port()}").sample("t", -1)) == []
 
 
 def test_queue_is_sampled_in_order_and_once(serve):
@@ -306,19 +306,19 @@ def test_server_info_has_no_limit_unless_it_is_above_zero(serve, timeout):
 )
 def test_arguments_of_another_type(call, name):
     with pytest.raises(TypeError) as e:
-        call(reverb.Client(f"127.0.0.1:{support.unused_port()}"))
+        call(reverb.Client(f"127.0.0.1:{support.dead_port()}"))
     assert name in str(e.value) and "incompatible function arguments" not in str(e.value)
 
 
 @pytest.mark.parametrize("timeout", [-1, float("nan"), "soon"])
 def test_bad_timeouts(timeout):
-    client = reverb.Client(f"127.0.0.1:{support.unused_port()}")
+    client = reverb.Client(f"127.0.0.1:{support.dead_port()}")
     with pytest.raises((ValueError, TypeError), match="timeout"):
         client.insert([1], {"t": 1.0}, timeout=timeout)
 
 
 def test_unreachable_server():
-    client = reverb.Client(f"127.0.0.1:{support.unused_port()}")
+    client = reverb.Client(f"127.0.0.1:{support.dead_port()}")
     with pytest.raises(errors.DeadlineExceededError):
         client.server_info(timeout=1)
     with pytest.raises(errors.DeadlineExceededError):

@@ -41,7 +41,7 @@ client = reverb.Client(server.address)
 """
 
 _NOBODY = """
-client = reverb.Client(f"127.0.0.1:{support.unused_port()}")
+client = reverb.Client(f"127.0.0.1:{support.dead_port()}")
 """
 
 _WAITING = {

@@ -225,7 +225,7 @@ def test_ports_a_second_server_on_a_port_is_refused_by_name(server):
 def test_proxies_are_ignored_for_loopback(monkeypatch, variable, host):
     remote = support.RemoteServer(_TABLES)
     try:
-        monkeypatch.setenv(variable, f"http://127.0.0.1:{support.unused_port()}")
+        monkeypatch.setenv(variable, f"http://127.0.0.1:{support.dead_port()}")
         result = support.run_script(
             """
             import sys

@@ -191,7 +191,7 @@ def test_a_conversion_that_fails_says_why():
         def __array__(self, dtype=None, copy=None):
             raise RuntimeError("it lives on a GPU")
 
-    client = reverb.Client(f"127.0.0.1:{support.unused_port()}")
+    client = reverb.Client(f"127.0.0.1:{support.dead_port()}")
     with pytest.raises(TypeError, match="it lives on a GPU") as e:
         client.insert([Broken()], {"q": 1.0})
     assert isinstance(e.value.__cause__, RuntimeError)

@@ -298,7 +298,7 @@ def _changed(change):
     ],
 )
 def test_configs_that_make_no_sense_are_refused_with_their_position(bad, text):
-    client = reverb.Client(f"127.0.0.1:{support.unused_port()}")
+    client = reverb.Client(f"127.0.0.1:{support.dead_port()}")
     with pytest.raises(ValueError, match=f"^Invalid configuration at position 1: .*{text}"):
         client.structured_writer([GOOD, bad, GOOD])
     with pytest.raises(ValueError, match="At least one config"):

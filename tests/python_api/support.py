@@ -18,6 +18,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 # A guard against hangs, not a claim about speed.
 PATIENCE = 600
 
+# Bound, so that nobody else can be.
+_DEAD: list[socket.socket] = []
+
 _SERVER = """
 import sys
 import numpy as np
@@ -88,11 +91,11 @@ def take(client: reverb.Client, table: str = "q", count: int = 1) -> list[list[A
     return [[column.tolist() for column in sample.data] for sample in samples]
 
 
-def unused_port() -> int:
-    """A port that nobody listens on."""
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+def dead_port() -> int:
+    """A port on which nobody listens while this process lives: another test's server cannot get it."""
+    _DEAD.append(socket.socket())
+    _DEAD[-1].bind(("127.0.0.1", 0))
+    return _DEAD[-1].getsockname()[1]
 
 
 def run_script(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:

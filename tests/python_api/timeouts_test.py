@@ -159,7 +159,7 @@ _UNARY = {
 
 @pytest.mark.parametrize("name", _UNARY)
 def test_waiting_for_an_absent_server(name):
-    address = f"127.0.0.1:{support.unused_port()}"
+    address = f"127.0.0.1:{support.dead_port()}"
     call, _ = _UNARY[name]
     client = reverb.Client(address)
     expected = [address, "cannot be reached", "refused"]

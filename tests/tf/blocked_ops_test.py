@@ -12,7 +12,13 @@ from tensorflow.python.eager import cancellation
 
 import reverb_tf as reverb
 from tests.python_api.support import RemoteServer
-from tests.tf.support import dataset_of, reverb_dataset_of, uniform_table, wait_until_blocked
+from tests.tf.support import (
+    dataset_of,
+    reverb_dataset_of,
+    uniform_table,
+    wait_until_blocked,
+    wait_until_table_waits,
+)
 
 v1 = tf.compat.v1
 
@@ -109,7 +115,8 @@ def check_stopped(address, stop, in_thread, kind):
         blocked = in_thread(lambda: next(iterator))
     else:
         blocked = in_thread(lambda: blocked_op(kind, address))
-    wait_until_blocked(blocked)
+    table = "full" if kind.startswith("insert") else "dist"
+    wait_until_table_waits(reverb.Client(address), table)
     stop()
     with pytest.raises(tf.errors.UnavailableError, match=f"{address} was stopped"):
         blocked.result(timeout=30)

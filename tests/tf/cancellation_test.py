@@ -6,7 +6,13 @@ import tensorflow as tf
 from tensorflow.python.eager import cancellation
 
 import reverb_tf as reverb
-from tests.tf.support import check_closed_session, dataset_of, uniform_table, wait_until_blocked
+from tests.tf.support import (
+    check_closed_session,
+    dataset_of,
+    uniform_table,
+    wait_until_blocked,
+    wait_until_table_waits,
+)
 
 v1 = tf.compat.v1
 
@@ -131,7 +137,7 @@ def test_server_stopped_while_a_sample_op_is_blocked(service, graph, in_thread):
     sample = sample_op(service)
     with v1.Session() as session:
         blocked = in_thread(lambda: session.run(sample))
-        wait_until_blocked(blocked)
+        wait_until_table_waits(service.client, "dist")
         service.server.stop()
         with pytest.raises(tf.errors.UnavailableError, match="was stopped"):
             blocked.result(timeout=90)
@@ -140,7 +146,7 @@ def test_server_stopped_while_a_sample_op_is_blocked(service, graph, in_thread):
 def test_server_stopped_while_get_next_is_blocked(service, kind, in_thread):
     iterator = iter(dataset_of(service, kind=kind))
     blocked = in_thread(lambda: next(iterator))
-    wait_until_blocked(blocked)
+    wait_until_table_waits(service.client, "dist")
     service.server.stop()
     with pytest.raises(tf.errors.UnavailableError, match="was stopped"):
         blocked.result(timeout=90)

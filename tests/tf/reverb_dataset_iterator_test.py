@@ -15,6 +15,7 @@ from tests.tf.support import (
     reverb_dataset_of,
     uniform_table,
     wait_until_blocked,
+    wait_until_table_waits,
 )
 
 v1 = tf.compat.v1
@@ -145,7 +146,7 @@ def test_session_closed_while_get_next_is_blocked(service, graph, in_thread, bat
 def test_server_stopped_while_get_next_is_blocked(service, in_thread):
     iterator = iter(reverb_dataset_of(service, batch_size=2))
     blocked = in_thread(lambda: next(iterator))
-    wait_until_blocked(blocked)
+    wait_until_table_waits(service.client, "dist")
     service.server.stop()
     with pytest.raises(tf.errors.UnavailableError, match="was stopped"):
         blocked.result(timeout=90)

@@ -1,5 +1,6 @@
 """What the tests of the graph side share: servers, writers of test data, calls on threads."""
 
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -75,6 +76,16 @@ def inside_another(combine: str, inner: Callable[[Any], Any]) -> Any:
 def wait_until_blocked(call: Call, seconds: float = 0.5):
     """Gives a call that should block the time to show that it does not."""
     assert call.is_blocked(seconds)
+
+
+def wait_until_table_waits(client: reverb.Client, table: str) -> None:
+    """Returns once a request or an item waits for the table's rate limiter: before, a call may not have reached the server."""
+    deadline = time.monotonic() + 60
+    while True:
+        info = client.server_info(timeout=60)[table]
+        if info.waiting_samples + info.waiting_inserts > 0:
+            return
+        assert time.monotonic() < deadline, f"nothing waits for table {table}"
 
 
 def uniform_table(name: str, signature: Any = None, **options: Any) -> reverb.Table:

@@ -10,7 +10,7 @@ from tensorflow.python.eager import cancellation
 
 import reverb_tf as reverb
 from tests.python_api.support import RemoteServer
-from tests.tf.support import contents, wait_until_blocked
+from tests.tf.support import contents, wait_until_blocked, wait_until_table_waits
 
 v1 = tf.compat.v1
 
@@ -165,7 +165,7 @@ def test_stopped_server(service, in_thread, batch_size):
     writer = reverb.TFTrajectoryWriter(service.address, SPEC, 1, batch_size=batch_size)
     fill(writer, [1, 2] if batch_size is None else [[1, 2]])
     blocked = in_thread(function_of(writer.flush))
-    wait_until_blocked(blocked)
+    wait_until_table_waits(service.client, "queue")
     service.server.stop()
     # A successor of the server is not waited for as long as for a lost one.
     with pytest.raises(tf.errors.UnavailableError, match="was stopped"):

@@ -2,6 +2,10 @@
 #ifndef REVERB_TF_CLIENT_TESTING_TEST_DATA_H_
 #define REVERB_TF_CLIENT_TESTING_TEST_DATA_H_
 
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -88,6 +92,44 @@ inline std::unique_ptr<Server> StartServer(const std::vector<TableOptions>& tabl
 inline std::string AddressOf(const Server& server) {
   return "localhost:" + std::to_string(server.port());
 }
+
+// A port on which nobody listens; other tests, which run beside this one, cannot get it.
+class DeadPort {
+ public:
+  // 0: any. Otherwise one whose server has stopped; its old connections may linger.
+  explicit DeadPort(int port) {
+    sockaddr_in6 v6 = {};
+    v6.sin6_family = AF_INET6;
+    v6.sin6_port = htons(static_cast<uint16_t>(port));
+    sockaddr_in v4 = {};
+    v4.sin_family = AF_INET;
+    v4.sin_port = v6.sin6_port;
+    // Some machines have no IPv6.
+    EXPECT_TRUE(Bind(&v6, port != 0) || Bind(&v4, port != 0));
+    port_ = ntohs(v6.sin6_port != 0 ? v6.sin6_port : v4.sin_port);
+  }
+  ~DeadPort() { close(socket_); }
+  DeadPort(const DeadPort&) = delete;
+  DeadPort& operator=(const DeadPort&) = delete;
+
+  int port() const { return port_; }
+
+ private:
+  template <typename Address>
+  bool Bind(Address* address, bool reuse) {
+    auto* const generic = reinterpret_cast<sockaddr*>(address);
+    socket_ = socket(generic->sa_family, SOCK_STREAM, 0);
+    const int on = reuse ? 1 : 0;
+    setsockopt(socket_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+    socklen_t size = sizeof(*address);
+    if (bind(socket_, generic, size) == 0 && getsockname(socket_, generic, &size) == 0) return true;
+    close(socket_);
+    return false;
+  }
+
+  int socket_ = -1;
+  int port_ = 0;
+};
 
 enum class Path { kLocal, kGrpc };
 
