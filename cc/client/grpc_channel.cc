@@ -9,6 +9,7 @@
 #include "cc/client/fork_guard.h"
 #include "cc/core/malloc_threshold.h"
 #include "cc/wire/local_socket.h"
+#include "cc/wire/socket_visitor.h"
 
 namespace reverb_tf::client {
 
@@ -51,7 +52,9 @@ GrpcChannel::GrpcChannel(const std::string& address) : poller_(GrpcPoller::Next(
   args.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   if (IsLoopback(address)) {
     args.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-    wire::LimitLocalSendBuffers(&args);
+    // One for all, so that channels can share connections.
+    static const auto* const visitor = new wire::SocketVisitor(wire::LimitSendBuffer);
+    visitor->AddTo(&args);
   }
   channel_ = grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), args);
 }

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <mutex>
 #include <random>
 #include <set>
 #include <string>
@@ -12,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include <grpc/grpc.h>
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
@@ -23,10 +25,12 @@
 #include "cc/core/malloc_threshold.h"
 #include "cc/core/mutex.h"
 #include "cc/server/checkpointer.h"
+#include "cc/server/client_sockets.h"
 #include "cc/server/listen_address.h"
 #include "cc/server/reverb_service.h"
 #include "cc/server/served_tables.h"
 #include "cc/wire/local_socket.h"
+#include "cc/wire/socket_visitor.h"
 
 namespace reverb_tf {
 namespace server {
@@ -39,11 +43,26 @@ constexpr Duration kInterruptedPatience = std::chrono::seconds(5);
 // How long it waits for clients to take what is due to them.
 constexpr auto kFarewellPatience = std::chrono::milliseconds(500);
 
-class LocalSockets : public grpc::ServerBuilderOption {
+class VisitSockets : public grpc::ServerBuilderOption {
  public:
-  void UpdateArguments(grpc::ChannelArguments* args) override { wire::LimitLocalSendBuffers(args); }
+  explicit VisitSockets(std::shared_ptr<ClientSockets> sockets)
+      : visitor_([sockets = std::move(sockets)](int socket) {
+          if (wire::IsWithinMachine(socket)) wire::LimitSendBuffer(socket);
+          sockets->Add(socket);
+        }) {}
+  void UpdateArguments(grpc::ChannelArguments* args) override { visitor_.AddTo(args); }
   void UpdatePlugins(std::vector<std::unique_ptr<grpc::ServerBuilderPlugin>>*) override {}
+
+ private:
+  const wire::SocketVisitor visitor_;
 };
+
+// Once a client was cut off, a thread of gRPC's goes on to look at connections for up to 10 s. The
+// last user of gRPC in a process would wait for it when it goes; now nobody is the last.
+void KeepGrpc() {
+  static std::once_flag once;
+  std::call_once(once, grpc_init);
+}
 
 uint64_t RandomBits() {
   std::random_device device;
@@ -120,6 +139,7 @@ class ServerImpl final : public Server {
   const std::shared_ptr<const ServedTables> tables_;
   const std::shared_ptr<Checkpointer> checkpointer_;
   const RestoreReport restored_;
+  const std::shared_ptr<ClientSockets> sockets_ = std::make_shared<ClientSockets>();
   ReverbService service_;  // outlives grpc_server_
   std::unique_ptr<grpc::Server> grpc_server_;
   int port_ = 0;
@@ -141,7 +161,7 @@ Status ServerImpl::Listen(int port) {
   builder.AddListeningPort(ListenAddress(host_, port), grpc::InsecureServerCredentials(),
                            &bound_port);
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
-  builder.SetOption(std::make_unique<LocalSockets>());
+  builder.SetOption(std::make_unique<VisitSockets>(sockets_));
   builder.SetMaxReceiveMessageSize(-1);
   builder.SetMaxSendMessageSize(-1);
   // Reflection is the only service with threads of its own.
@@ -182,9 +202,14 @@ void ServerImpl::Stop() {
   for (const auto& table : tables_->server().tables) table->Close();
   // Ends the other streams. A client that heard nothing would take the stop for a lost connection.
   service_.EndStreams();
+  core::Clock* const clock = core::Clock::System();
+  const auto timer =
+      clock->CallAt(clock->Now() + kFarewellPatience, [sockets = sockets_] { sockets->CutOff(); });
   // Cancels what is not over by then and waits for the reactors, none of which blocks.
   grpc_server_->Shutdown(std::chrono::system_clock::now() + kFarewellPatience);
   grpc_server_->Wait();
+  if (!clock->Cancel(timer)) KeepGrpc();
+  sockets_->CutOff();
   MutexLock lock(&mu_);
   state_ = State::kStopped;
   changed_.NotifyAll();

@@ -2,6 +2,7 @@
 #include "reverb_tf/server.h"
 
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <limits>
@@ -9,6 +10,7 @@
 #include <thread>
 
 #include "cc/core/local_registry.h"
+#include "cc/server/client_sockets.h"
 #include "cc/server/open_streams.h"
 #include "cc/server/testing/server_fixture.h"
 #include "cc/wire/server_stopped.h"
@@ -155,6 +157,31 @@ TEST_F(ServerTest, StopDoesNotWaitForAClientThatDoesNotRead) {
   WaitUntil([this] { return Info(table_).samples > 0; });
   server_->Stop();
   EXPECT_FALSE(sample.Finish().ok());
+}
+
+TEST(ClientSocketsTest, OnlyWhatWasAddedIsCutOff) {
+  const auto is_cut_off = [](int socket) {
+    char byte;
+    return recv(socket, &byte, 1, MSG_DONTWAIT | MSG_PEEK) == 0;
+  };
+  int pair[2];
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+  int other[2];
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, other), 0);
+  ClientSockets sockets;
+  sockets.Add(pair[0]);
+  sockets.Add(other[0]);
+  // Another file takes the number of one that was closed.
+  int later[2];
+  close(other[0]);
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, later), 0);
+  ASSERT_EQ(later[0], other[0]);
+  sockets.CutOff();
+  EXPECT_TRUE(is_cut_off(pair[1]));
+  EXPECT_FALSE(is_cut_off(later[1]));
+  sockets.Add(later[0]);
+  EXPECT_TRUE(is_cut_off(later[1]));
+  for (const int socket : {pair[0], pair[1], other[1], later[0], later[1]}) close(socket);
 }
 
 TEST(OpenStreamsTest, ThoseThatBeginDuringTheStopEndAtOnce) {
