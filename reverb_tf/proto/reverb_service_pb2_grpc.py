@@ -92,6 +92,9 @@ class ReverbServiceServicer(object):
 
         After a half-close the server ends the stream as soon as no acknowledgement is waiting to be sent; items that still
         wait for the limiter are inserted later and not acknowledged. A cancelled stream drops them.
+
+        A server that stops ends the streams, of this call and of SampleStream, on which nothing waits for a table with
+        UNAVAILABLE "the server was stopped", once what is due on them is written.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -14,7 +14,6 @@ from tests.tf.support import (
     check_closed_session,
     reverb_dataset_of,
     uniform_table,
-    wait_until_blocked,
     wait_until_table_waits,
 )
 

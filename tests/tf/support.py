@@ -79,7 +79,10 @@ def wait_until_blocked(call: Call, seconds: float = 0.5):
 
 
 def wait_until_table_waits(client: reverb.Client, table: str) -> None:
-    """Returns once a request or an item waits for the table's rate limiter: before, a call may not have reached the server."""
+    """Returns once a request or an item waits for the table's rate limiter.
+
+    Before, a call may not have reached its server; to that call, one that stops is one that was never there.
+    """
     deadline = time.monotonic() + 60
     while True:
         info = client.server_info(timeout=60)[table]
