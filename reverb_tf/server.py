@@ -329,7 +329,10 @@ class Server:
         return self._server.Checkpoint(timeout)
 
     def stop(self) -> None:
-        """Ends every call and stream of clients with CancelledError and releases the port. May be called again."""
+        """Ends what clients wait for with CancelledError, tells their streams, and releases the port. May be called again.
+
+        A client that does not read what is sent to it is cut off after half a second.
+        """
         if self._server is not None:
             self._server.Stop()
             self._stopped = True

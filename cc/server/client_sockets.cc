@@ -1,5 +1,6 @@
 #include "cc/server/client_sockets.h"
 
+#include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,7 +16,7 @@ ino_t InodeOf(int socket) {
 
 void ShutDown(int socket, ino_t inode) {
   // What is looked at is what is shut down, whatever becomes of the number meanwhile.
-  const int same = dup(socket);
+  const int same = fcntl(socket, F_DUPFD_CLOEXEC, 0);
   if (same == -1) return;
   if (InodeOf(same) == inode) shutdown(same, SHUT_RDWR);
   close(same);
