@@ -41,10 +41,13 @@ TEST(ForkTest, A_ChildForkedBeforeTheFirstUseWorks) {
               const auto local = MakeClient(AddressOf(*server), Path::kLocal);
               const auto remote = MakeClient(AddressOf(*server), Path::kGrpc);
               const auto array = Scalar(1);
-              return local->Insert(&array->view(), 1, {{"a", 1}}, Soon()).ok() &&
-                             remote->Insert(&array->view(), 1, {{"a", 1}}, Soon()).ok()
-                         ? 0
-                         : 1;
+              for (const auto& each : {local, remote}) {
+                const Status status = each->Insert(&array->view(), 1, {{"a", 1}}, Soon()).status();
+                if (status.ok()) continue;
+                std::fprintf(stderr, "%s\n", status.ToString().c_str());
+                return 1;
+              }
+              return 0;
             }),
             0);
 }

@@ -27,6 +27,7 @@
 #include "cc/server/checkpointer.h"
 #include "cc/server/client_sockets.h"
 #include "cc/server/listen_address.h"
+#include "cc/server/loopback_port.h"
 #include "cc/server/reverb_service.h"
 #include "cc/server/served_tables.h"
 #include "cc/wire/local_socket.h"
@@ -156,10 +157,11 @@ Status ServerImpl::Listen(int port) {
   // no harm.
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+  const LoopbackPort reserved(port == 0 ? host_ : "");
   grpc::ServerBuilder builder;
   int bound_port = 0;
-  builder.AddListeningPort(ListenAddress(host_, port), grpc::InsecureServerCredentials(),
-                           &bound_port);
+  builder.AddListeningPort(ListenAddress(host_, port == 0 ? reserved.port() : port),
+                           grpc::InsecureServerCredentials(), &bound_port);
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder.SetOption(std::make_unique<VisitSockets>(sockets_));
   builder.SetMaxReceiveMessageSize(-1);

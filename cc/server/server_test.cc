@@ -2,15 +2,18 @@
 #include "reverb_tf/server.h"
 
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <limits>
 #include <set>
 #include <thread>
 
 #include "cc/core/local_registry.h"
 #include "cc/server/client_sockets.h"
+#include "cc/server/loopback_port.h"
 #include "cc/server/open_streams.h"
 #include "cc/server/testing/server_fixture.h"
 #include "cc/wire/server_stopped.h"
@@ -259,6 +262,40 @@ TEST_F(ServerTest, AUsedPortIsAnErrorThatNamesIt) {
   // Free again after the stop.
   server_->Stop();
   EXPECT_TRUE(Server::Start(options).ok());
+}
+
+// errno of a try to bind the port on a loopback; 0: it was free.
+template <typename Address>
+int TryLoopback(int family, Address address) {
+  const int socket = ::socket(family, SOCK_STREAM, 0);
+  const bool bound = bind(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+  const int error = bound ? 0 : errno;
+  close(socket);
+  return error;
+}
+
+TEST(LoopbackPortTest, IsHeldOnBothLoopbacksAndLeftToServers) {
+  for (const std::string host : {"localhost", "127.0.0.1", "[::1]"}) {
+    const LoopbackPort reserved(host);
+    ASSERT_GT(reserved.port(), 0);
+    sockaddr_in v4{};
+    v4.sin_family = AF_INET;
+    v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    v4.sin_port = htons(static_cast<uint16_t>(reserved.port()));
+    EXPECT_EQ(TryLoopback(AF_INET, v4), EADDRINUSE);
+    sockaddr_in6 v6{};
+    v6.sin6_family = AF_INET6;
+    v6.sin6_addr = in6addr_loopback;
+    v6.sin6_port = v4.sin_port;
+    // Not free, or there is no IPv6 here.
+    EXPECT_NE(TryLoopback(AF_INET6, v6), 0);
+    ServerOptions options;
+    options.tables = {MakeTable("t", 1)};
+    options.host = "localhost";
+    options.port = reserved.port();
+    EXPECT_EQ(Server::Start(std::move(options)).value()->port(), reserved.port());
+  }
+  EXPECT_EQ(LoopbackPort("[::]").port(), 0);
 }
 
 TEST(ServerOptionsTest, AreChecked) {
