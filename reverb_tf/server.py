@@ -329,7 +329,7 @@ class Server:
         return self._server.Checkpoint(timeout)
 
     def stop(self) -> None:
-        """Ends what clients wait for with CancelledError, tells their streams, and releases the port. May be called again.
+        """Ends what clients wait for with CancelledError and releases the port. May be called again.
 
         A client that does not read what is sent to it is cut off after half a second.
         """
