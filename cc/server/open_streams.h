@@ -2,11 +2,13 @@
 #ifndef REVERB_TF_SERVER_OPEN_STREAMS_H_
 #define REVERB_TF_SERVER_OPEN_STREAMS_H_
 
+#include <chrono>
 #include <memory>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "cc/core/clock.h"
 #include "cc/core/mutex.h"
 
 namespace reverb_tf::server {
@@ -33,13 +35,16 @@ class OpenStreams {
     stream->OnServerStops();
   }
 
+  // Once its status is written.
   void Remove(const Stream* stream) {
     MutexLock lock(&mu_);
     streams_.erase(stream);
+    if (streams_.empty()) none_.NotifyAll();
   }
 
-  // Tells all that are there and all that come later.
-  void EndAll() {
+  // Tells all that are there and all that come later. Blocks until none is there, or until the
+  // deadline.
+  void EndAll(core::TimePoint deadline) {
     std::vector<std::shared_ptr<Stream>> streams;
     {
       MutexLock lock(&mu_);
@@ -49,10 +54,15 @@ class OpenStreams {
       }
     }
     for (const std::shared_ptr<Stream>& stream : streams) stream->OnServerStops();
+    MutexLock lock(&mu_);
+    while (!streams_.empty() && std::chrono::steady_clock::now() < deadline) {
+      none_.WaitUntil(&mu_, deadline);
+    }
   }
 
  private:
   Mutex mu_;
+  CondVar none_;
   bool stopping_ GUARDED_BY(mu_) = false;
   std::unordered_map<const Stream*, std::weak_ptr<Stream>> streams_ GUARDED_BY(mu_);
 };

@@ -31,8 +31,9 @@ class ReverbService final : public ReverbServiceBase {
   ReverbService(std::shared_ptr<const ServedTables> tables, core::Clock* clock)
       : tables_(std::move(tables)), clock_(clock) {}
 
-  // For a server that stops: ends the streams that would go on, and those that come later.
-  void EndStreams() { streams_.EndAll(); }
+  // For a server that stops: ends the streams that would go on, and those that come later. Blocks
+  // until their clients were written to, or until the deadline.
+  void EndStreams(core::TimePoint deadline) { streams_.EndAll(deadline); }
 
   grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* InsertStream(
       grpc::CallbackServerContext* context) override;

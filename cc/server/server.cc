@@ -202,16 +202,17 @@ void ServerImpl::Stop() {
   if (checkpointer_ != nullptr) checkpointer_->Stop(kCheckpointPatience, kInterruptedPatience);
   // Ends what is blocked in them; the streams report it to their clients.
   for (const auto& table : tables_->server().tables) table->Close();
-  // Ends the other streams. A client that heard nothing would take the stop for a lost connection.
-  service_.EndStreams();
   core::Clock* const clock = core::Clock::System();
-  const auto timer =
-      clock->CallAt(clock->Now() + kFarewellPatience, [sockets = sockets_] { sockets->CutOff(); });
-  // Cancels what is not over by then and waits for the reactors, none of which blocks.
-  grpc_server_->Shutdown(std::chrono::system_clock::now() + kFarewellPatience);
+  const core::TimePoint deadline = clock->Now() + kFarewellPatience;
+  const auto timer = clock->CallAt(deadline, [sockets = sockets_] { sockets->CutOff(); });
+  // Ends the other streams. A client that heard nothing would take the stop for a lost connection.
+  service_.EndStreams(deadline);
+  // Closes each connection when its client has answered a ping, and so has read what was written
+  // before. Cancels what is not over by the deadline, and waits for the reactors, none of which
+  // blocks.
+  grpc_server_->Shutdown(std::chrono::system_clock::now() + (deadline - clock->Now()));
   grpc_server_->Wait();
   if (!clock->Cancel(timer)) KeepGrpc();
-  sockets_->CutOff();
   MutexLock lock(&mu_);
   state_ = State::kStopped;
   changed_.NotifyAll();

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <limits>
 #include <set>
@@ -190,7 +191,7 @@ TEST(ClientSocketsTest, OnlyWhatWasAddedIsCutOff) {
 TEST(OpenStreamsTest, ThoseThatBeginDuringTheStopEndAtOnce) {
   struct Stream : OpenStreams::Stream {
     void OnServerStops() override { ++told; }
-    int told = 0;
+    std::atomic<int> told{0};
   };
   OpenStreams streams;
   const auto before = std::make_shared<Stream>();
@@ -199,13 +200,19 @@ TEST(OpenStreamsTest, ThoseThatBeginDuringTheStopEndAtOnce) {
   auto gone = std::make_shared<Stream>();
   for (const auto& stream : {before, over, gone}) streams.Add(stream);
   streams.Remove(over.get());
+  const OpenStreams::Stream* const gone_key = gone.get();
   gone.reset();
-  streams.EndAll();
-  EXPECT_EQ(before->told, 1);
+  std::thread end([&] { streams.EndAll(core::Clock::System()->Now() + std::chrono::minutes(1)); });
+  WaitUntil([&] { return before->told == 1; });
+  streams.Remove(before.get());
+  streams.Remove(gone_key);
+  end.join();
   EXPECT_EQ(over->told, 0);
   streams.Add(after);
   EXPECT_EQ(after->told, 1);
   EXPECT_EQ(before->told, 1);
+  // Until the deadline, as this one does not go.
+  streams.EndAll(core::Clock::System()->Now());
 }
 
 TEST_F(ServerTest, StreamsThatComeAndGoWhileTheServerStops) {
